@@ -250,14 +250,17 @@ void look_for_repeated_batches(const Case& seen, Findings& findings) {
     const bool evaluates = seen.symptoms.evaluations > 0;
     findings.push_back(
         {"same_batch_repeated",
-         seen.symptoms.eval_late > 2 * seen.symptoms.compared_late && evaluates ? 0.8 : 0.45,
+         evaluates && (seen.symptoms.eval_late > 2 * seen.symptoms.compared_late ||
+                       seen.symptoms.eval_accuracy < seen.symptoms.accuracy - 0.3)
+             ? 0.8
+             : 0.45,
          fmt::format("All {} looked-at steps trained on the same batch", count),
          {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
          evaluates ? std::vector<std::string>() : std::vector<std::string>{"full-batch training looks the same"},
          1,
          {}});
   } else if (in_row * 10 > count * 8 || (times.size() <= 3 && count >= 30)) {
-    const bool is_bad = in_row * 10 > count * 8 || seen.symptoms.eval_late > 2 * seen.symptoms.compared_late;
+    const bool is_bad = seen.symptoms.eval_late > 2 * seen.symptoms.compared_late;
     findings.push_back({"same_batch_repeated",
                         is_bad ? 0.6 : 0.4,
                         fmt::format("The same {} batches come again and again", times.size()),
@@ -394,7 +397,7 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
   }
   const double ratio = median(updates);
   moved = ratio * std::sqrt(static_cast<double>(symptoms.steps));
-  const bool falls = symptoms.train.trend > 2.5;  // slowly, but it learns
+  const bool falls = symptoms.train.trend > 2.5 && symptoms.skill > 0.035;  // slowly, but it learns
   const bool works = moved > 0.02 && ratio < 0.1 && !falls;
   if (symptoms.learns_nothing && works && std::abs(symptoms.skill) < 0.07) {
     const double order = median_of(seen.history, "neighbours", 0);
@@ -435,7 +438,8 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
                         {}});
   }
   const bool learns_by_heart = symptoms.skill > 0.3 && symptoms.eval_late > 1.25 * symptoms.constant &&
-                               symptoms.eval_best > 0.93 * symptoms.constant;
+                               symptoms.eval_best > 0.93 * symptoms.constant &&
+                               !(symptoms.eval_accuracy_best > symptoms.majority + 0.1);
   if (learns_by_heart) {
     findings.push_back(
         {"labels_misaligned",

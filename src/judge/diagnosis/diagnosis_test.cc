@@ -38,7 +38,7 @@ class TrainingUnderTest {
   Numbers numbers;    // in each examination, besides
   double weight = 0.3;
   double plain_share = 0;                 // of the compared loss is the plain one; 0: not known
-  double seen_part = 1;                       // of the loss is what the loss function gave
+  double seen_part = 1;                   // of the loss is what the loss function gave
   double compared_at_end = std::nan("");  // NaN: as the loss
 
   TrainingHistory history() const {

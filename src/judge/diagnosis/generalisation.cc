@@ -45,7 +45,7 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
                           {}});
   } else if (parts && symptoms.skill > 0.5) {
     findings.push_back({"overfitting",
-                        0.5,
+                        late > 4 * train && late > 0.9 * symptoms.constant ? 0.6 : 0.4,
                         "The evaluation stays far behind the training",
                         evidence,
                         {},

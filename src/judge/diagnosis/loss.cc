@@ -179,6 +179,19 @@ void look_for_softmax_dimension(const Case& seen, Findings& findings) {
   }
 }
 
+// Does it fall no less in the last third than in the one before?
+bool falls_faster(const Case& seen) {
+  const Values& losses = seen.history.losses.values;
+  const std::size_t n = losses.size(), third = n / 3;
+  if (third < 3) return false;
+  const auto at = [&](std::size_t end) {
+    return median(Values(losses.begin() + static_cast<std::ptrdiff_t>(end - 3),
+                         losses.begin() + static_cast<std::ptrdiff_t>(end)));
+  };
+  const double middle = at(third) - at(2 * third), last = at(2 * third) - at(n);
+  return last > 0 && last >= 0.9 * middle;
+}
+
 void look_for_sign(const Case& seen, Findings& findings) {
   const Course& train = seen.symptoms.train;
   if (train.count < 10 || seen.symptoms.is_adversarial) return;
@@ -203,7 +216,7 @@ void look_for_sign(const Case& seen, Findings& findings) {
   else if (train.best < -1e3 * std::max(1.0, std::abs(train.first)))
     confidence = 0.9;
   else if (train.first > 0 && train.late < -3 * train.first && train.trend > 4)
-    confidence = 0.7;  // falls below 0 as far as it likes
+    confidence = falls_faster(seen) ? 0.75 : 0.4;  // below 0, as far as it likes
   else if (worsens || (accuracy_below && train.late < 0))
     confidence = 0.8;
   if (confidence == 0) return;
@@ -314,22 +327,26 @@ void look_for_padding(const Case& seen, Findings& findings) {
 
 void look_for_target_scale(const Case& seen, Findings& findings) {
   if (seen.structure().compared.empty() || seen.snapshots().empty()) return;
-  const double deviation = median_of(seen.history, "target", 1), mean = median_of(seen.history, "target", 0);
-  const double output = seen.snapshots().front().at("predicted", 1);
-  if (seen.symptoms.is_classifier || !std::isfinite(deviation) || !(output >= 0)) return;
-  const double size = std::max(deviation, std::abs(mean));
-  if (size < 30 || size < 20 * std::max(output, 0.05)) return;
-  findings.push_back(
-      {"target_scale",
-       (seen.symptoms.learns_well && seen.symptoms.skill > 0.8) || seen.symptoms.is_adversarial ? 0.4 : 0.88,
-       fmt::format("Targets are around {} with a spread of {}, while the model begins around {}", number(mean),
-                   number(deviation), number(output)),
-       {fmt::format("the first loss is {}", number(seen.symptoms.train.first)),
-        fmt::format("the loss at the end is {}, that of a constant answer {}", number(seen.symptoms.compared_late),
-                    number(seen.symptoms.constant))},
-       {},
-       0,
-       seen.place("loss")});
+  for (const char* number_of_loss : {"", "1"}) {
+    const std::string target = std::string("target") + number_of_loss;
+    const double deviation = median_of(seen.history, target, 1), mean = median_of(seen.history, target, 0);
+    const double output = seen.snapshots().front().at(std::string("predicted") + number_of_loss, 1);
+    const bool are_labels = seen.symptoms.is_classifier && *number_of_loss == '\0';
+    if (are_labels || !std::isfinite(deviation) || !(output >= 0)) continue;
+    const double size = std::max(deviation, std::abs(mean));
+    if (size < 30 || size < 20 * std::max(output, 0.05)) continue;
+    const bool is_fine = seen.symptoms.learns_well && seen.symptoms.skill > 0.8;
+    findings.push_back({"target_scale",
+                        is_fine || seen.symptoms.is_adversarial ? 0.4 : 0.88,
+                        fmt::format("Targets are around {} with a spread of {}, while the model begins around {}",
+                                    number(mean), number(deviation), number(output)),
+                        {fmt::format("the first loss is {}", number(seen.symptoms.train.first)),
+                         fmt::format("the loss at the end is {}, that of a constant answer {}",
+                                     number(seen.symptoms.compared_late), number(seen.symptoms.constant))},
+                        {},
+                        0,
+                        seen.place("loss")});
+  }
 }
 
 void look_for_instability(const Case& seen, Findings& findings) {

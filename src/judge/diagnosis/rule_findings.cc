@@ -55,7 +55,8 @@ void look_at_rules(const Case& seen, Findings& findings) {
     // Infinities of a mask are where they belong.
     const bool is_harmless = (each.rule == "ExplodingTensor" || each.rule == "NonFiniteOrigin") &&
                              seen.symptoms.train.count > 0 && seen.symptoms.train.not_finite == 0;
-    if (is_harmless) continue;
+    const bool is_of_nan = each.rule == "DeadRelu" && seen.symptoms.train.not_finite > 0;
+    if (is_harmless || is_of_nan) continue;
     const double confidence = each.cause.empty() ? meaning->confidence : kOfUser * each.confidence;
     findings.push_back({cause,
                         each.is_note ? confidence / 2 : confidence,

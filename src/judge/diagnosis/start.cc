@@ -46,9 +46,11 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
     if (weight <= 1e-9) zero.push_back(parameters[i].name);
   }
   if (!constant.empty()) {
+    // Parameters of the program's own may be constants on purpose: scales, learned rates.
+    const bool is_own = constant.size() * 2 <= maps && seen.symptoms.learns_well;
     findings.push_back(
         {"constant_initialisation",
-         0.93,
+         is_own ? 0.4 : 0.93,
          fmt::format("All units of {} begin with the same weights", listed(constant)),
          {fmt::format("{} of {} weights have units that are all alike at the first step", constant.size(), maps)},
          {},
@@ -112,6 +114,7 @@ void look_for_scale(const Case& seen, Findings& findings) {
 }
 
 void look_for_dead_units(const Case& seen, Findings& findings) {
+  if (seen.symptoms.train.not_finite > 0) return;  // of NaN no unit is alive
   std::vector<std::string> dead;
   double worst = 0, at_start = 0;
   std::int64_t step = 0;
@@ -193,7 +196,9 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
   std::vector<std::string> names;
   const auto name_of_weight = [&](std::size_t at) -> std::string {
     for (const std::size_t from : graph->nodes[at].from) {
-      const std::size_t source = past_views(*graph, from);
+      std::size_t source = past_views(*graph, from);
+      if (!is_of_parameters(*graph, source)) continue;
+      while (!graph->nodes[source].from.empty()) source = past_views(*graph, graph->nodes[source].from.front());
       const std::int64_t number = graph->nodes[source].number;
       if (number >= 0 && static_cast<std::size_t>(number) < seen.structure().parameters.size() &&
           seen.structure().parameters[static_cast<std::size_t>(number)].shape.size() >= 2) {

@@ -177,6 +177,15 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
   }
 }
 
+bool has_momentum(const Case& seen) {
+  return std::any_of(seen.structure().optimizers.begin(), seen.structure().optimizers.end(), [](const Optimizer& each) {
+    return each.kind != "SGD" || std::any_of(each.groups.begin(), each.groups.end(), [](const OptimizerGroup& group) {
+             const auto momentum = group.settings.find("momentum");
+             return momentum != group.settings.end() && momentum->second > 0;
+           });
+  });
+}
+
 void look_for_missing_calls(const Case& seen, Findings& findings) {
   const Counts& counts = seen.history.counts;
   if (counts.backward >= 3 && counts.step == 0) {
@@ -198,7 +207,10 @@ void look_for_missing_calls(const Case& seen, Findings& findings) {
                         0,
                         seen.place("step")});
   }
-  if (counts.step >= 3 && counts.backward == 0 && counts.forward > 0) {
+  const std::vector<GradientFacts> facts = gradients_of(seen);
+  const bool has_gradients =
+      std::any_of(facts.begin(), facts.end(), [](const GradientFacts& each) { return each.nonzero > 0; });
+  if (counts.step >= 3 && counts.backward == 0 && counts.forward > 0 && !has_gradients) {
     findings.push_back({"backward_missing",
                         0.93,
                         "The optimizer steps, but no backward pass is made",
@@ -208,12 +220,13 @@ void look_for_missing_calls(const Case& seen, Findings& findings) {
                         seen.place("step")});
   }
   if (counts.optimizers_made >= 3) {
-    const bool is_each_step = counts.optimizers_made > 0.5 * counts.step;  // else for each epoch, or episode
+    // Else for each epoch, or episode. SGD without momentum has nothing to forget.
+    const bool has_state = has_momentum(seen), is_each_step = counts.optimizers_made > 0.5 * counts.step && has_state;
     findings.push_back(
         {"optimizer_recreated",
-         is_each_step                ? 0.9
-         : seen.symptoms.skill > 0.9 ? 0.4
-                                     : 0.6,
+         is_each_step                              ? 0.9
+         : seen.symptoms.skill > 0.9 || !has_state ? 0.4
+                                                   : 0.6,
          fmt::format("The optimizer was made anew {} times while the training went on", counts.optimizers_made),
          {fmt::format("{} optimizers were made after the first step, in {} steps", counts.optimizers_made,
                       seen.symptoms.steps)},

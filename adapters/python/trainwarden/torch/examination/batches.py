@@ -121,6 +121,11 @@ class Compared:
             scores = scores.movedim(1, -1)
         return scores.reshape(-1, scores.shape[-1])[:16384].float(), self.target.detach().reshape(-1)[:16384]
 
+    def add_scales(self, numbers: Numbers) -> None:
+        if self.target is not None and self.predicted is not None and self.target.is_floating_point():
+            add_spread(numbers, "predicted1", self.predicted)
+            add_spread(numbers, "target1", self.target)
+
     def add(self, numbers: Numbers, prefix: str) -> None:
         if self.predicted is not None:
             add_spread(numbers, f"{prefix}predicted", self.predicted)
@@ -130,11 +135,11 @@ class Compared:
             self._add_classes(numbers, prefix)
         elif self.predicted is not None and self.target is not None and self.target.is_floating_point():
             self._add_constants(numbers, prefix)
-        plain = self._plain_loss()
+        plain = self.plain_loss()
         if plain is not None:
             numbers.add(f"{prefix}plain_loss", plain)
 
-    def _plain_loss(self) -> Optional[torch.Tensor]:
+    def plain_loss(self) -> Optional[torch.Tensor]:
         """The mean over all elements, without weights, smoothing or what is left out: what a constant answer is compared
         with. None for functions of which none is known."""
         function, predicted, target = self.function.lower(), self.predicted, self.target

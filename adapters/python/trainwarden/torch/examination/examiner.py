@@ -282,14 +282,18 @@ class Examiner:
         if self._mode in ("eval", "predict"):
             self._see_evaluated_loss(Compared(function, inputs, ignore_index), output)
             return
-        if self._numbers is None or not self._is_first_compared:
+        if self._numbers is None:
+            return
+        if not self._is_first_compared:
+            self._look_at_second(Compared(function, inputs, ignore_index))
             return
         self._is_first_compared = False
         compared = Compared(function, inputs, ignore_index)
         compared.add(self._numbers, "")
         if self._input is not None:
             compared.add_relation(self._numbers, self._input)
-            compared.add_padding(self._numbers, self._input.shape[0] if self._input.dim() > 1 else 0)
+            if self._input.dim() == 2 and not self._input.is_floating_point():
+                compared.add_padding(self._numbers, self._input.shape[0])
         shapes = compared.shapes()
         value = next((each for each in tensors_in(output)), None)
         if value is not None and value.numel() == 1 and is_measurable(value):
@@ -299,12 +303,18 @@ class Examiner:
         if shapes not in self._compared and len(self._compared) < 8:
             self._compared.append(shapes)
 
+    def _look_at_second(self, compared: Compared) -> None:
+        """Of several losses that are added up the first one is the yardstick; of the second one the scale is looked at."""
+        if self._numbers is not None and "target1" not in self._seen_names():
+            compared.add_scales(self._numbers)
+
     def _see_evaluated_loss(self, compared: Compared, output: Any) -> None:
         evaluation = self._evaluation
         value = next((each for each in tensors_in(output) if is_measurable(each)), None)
         if evaluation is None or value is None or value.numel() != 1 or len(evaluation.losses) >= 4096:
             return
-        evaluation.losses.append(value.detach().clone().double())
+        plain = compared.plain_loss()  # which is what that of the training is, whatever is weighted or summed up
+        evaluation.losses.append((plain if plain is not None else value).detach().clone().double())
         if compared.has_classes():
             evaluation.matches.end()  # which would count them twice
             scores, target = compared.scores()

@@ -35,6 +35,7 @@ namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr double kNoise = 1e-6;       // of the largest gradient: what rounding leaves of 0
+constexpr double kConverged = 1e-4;   // of the largest gradient of the same parameter
 constexpr double kMany = 0.5;         // part of the parameters
 constexpr double kUnknownRate = 0.7;  // confidence when the learning rate is not known
 constexpr const char* kGradientPrefix = "gradient/";
@@ -52,6 +53,7 @@ struct Parameter {
   std::int64_t unchanged = 0;
   std::int64_t zero = 0;
   std::int64_t missing = 0;
+  double largest = 0;         // gradient so far
   bool looks_narrow = false;  // like float16 or bfloat16
 };
 
@@ -130,7 +132,10 @@ class NoOpUpdate final : public Rule {
       const bool is_same = parameter.hash == statistics->hash;
       const bool has_gradient = gradient != gradients.end();
       const bool is_zero = has_gradient && gradient->second == 0 && any_pulled;
-      const bool is_pulled = has_gradient && gradient->second > kNoise * largest;  // NaN pulls nowhere
+      // NaN pulls nowhere, nor does what is left of a gradient when the training has converged.
+      if (has_gradient && gradient->second > parameter.largest) parameter.largest = gradient->second;
+      const bool is_pulled =
+          has_gradient && gradient->second > kNoise * largest && gradient->second > kConverged * parameter.largest;
       parameter.unchanged = is_same && is_pulled ? parameter.unchanged + 1 : 0;
       parameter.zero = is_zero ? parameter.zero + 1 : 0;
       parameter.hash = statistics->hash;

@@ -70,6 +70,7 @@ class ExplodingTensor final : public Rule {
       return Status();
     });
     if (judged == 0) return nothing_to_judge(gaps, "tensor", window);
+    is_first_ = false;
     if (exploded.empty()) return Verdict::ok();
     std::stable_sort(exploded.begin(), exploded.end(), is_worse);
     std::string text = message(exploded, judged, window);
@@ -90,10 +91,13 @@ class ExplodingTensor final : public Rule {
   };
   using Finding = std::optional<Quantity>;
 
-  Result<Finding> look_at(const TensorSpot& spot, const StepWindow& window) const {
+  Result<Finding> look_at(const TensorSpot& spot, const StepWindow& window) {
     const auto statistics = window.statistics(spot);
     if (statistics.ok()) {
-      if (allow_masks_ && looks_masked(**statistics) && may_be_masked(spot, window)) return Finding();
+      if (allow_masks_ && looks_masked(**statistics)) {
+        if (is_first_) masks_.insert(spot.tensor);  // a buffer that is called "bias" is no less a mask
+        if (masks_.contains(spot.tensor) || may_be_masked(spot, window)) return Finding();
+      }
       return count(**statistics);
     }
     const auto saved = window.saved_reductions(spot);
@@ -146,6 +150,8 @@ class ExplodingTensor final : public Rule {
   const TensorSelection selection_;
   const bool only_nan_;
   const bool allow_masks_;
+  bool is_first_ = true;         // the step that is judged is the first one
+  std::set<std::string> masks_;  // what looked like a mask then
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
