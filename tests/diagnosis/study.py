@@ -173,6 +173,7 @@ def score(results: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any
     healthy = [(case, answer) for case, answer in results if not case["faulty"]]
     found = [any(is_right(cause, case) for cause in causes_told(answer)) for case, answer in faulty]
     first = [bool(causes_told(answer)) and is_right(causes_told(answer)[0], case) for case, answer in faulty]
+    named = [(told := answer["diagnosis"]["diagnosis"]) is not None and is_right(told["cause"], case) for case, answer in faulty]
     alarms = [has_alarmed(answer) for _, answer in healthy]
     leads = [
         finding["step"] - case["knowable_step"]
@@ -191,6 +192,7 @@ def score(results: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any
         "healthy": len(healthy),
         "found_pct": percent(found),
         "first_pct": percent(first),
+        "named_pct": percent(named),
         "false_alarm_pct": percent(alarms),
         "lead_steps": statistics.median(leads) if leads else None,
         "calibration": {key: {"told": len(flags), "right_pct": percent(flags)} for key, flags in sorted(bins.items())},

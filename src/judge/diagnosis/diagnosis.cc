@@ -10,6 +10,14 @@ namespace trainwarden::diagnosis {
 namespace {
 
 constexpr std::size_t kMaxLines = 6;
+constexpr double kSilencing = 0.5;  // a cause must weigh as much to put others behind it
+
+// From what a detector weighs to how often that is right. Of 32 findings that weighed less than 0.8, on the first run
+// of 24 families of programs that no detector had been tuned on, 5 were right; of those above, four in five.
+double how_sure(double weight) {
+  constexpr double kSolid = 0.8, kShare = 0.45;
+  return weight >= kSolid ? weight : kShare * weight;
+}
 
 bool explains(std::string_view cause, std::string_view other) {
   const Cause* known = find_cause(cause);
@@ -42,7 +50,7 @@ Findings one_for_each_cause(Findings findings) {
 void part_consequences(Findings findings, Diagnosis& diagnosis) {
   for (CauseFinding& each : findings) {
     const bool follows = std::any_of(findings.begin(), findings.end(), [&](const CauseFinding& other) {
-      return &other != &each && explains(other.cause, each.cause) && other.confidence >= kAlarming &&
+      return &other != &each && explains(other.cause, each.cause) && other.confidence >= kSilencing &&
              other.confidence > each.confidence - 0.3 &&
              !(explains(each.cause, other.cause) && each.confidence >= other.confidence);
     });
@@ -94,6 +102,9 @@ Diagnosis diagnose(const TrainingHistory& all) {
                  findings.end());
   part_consequences(one_for_each_cause(std::move(findings)), diagnosis);
   diagnosis.apart = what_would_decide(diagnosis.findings);
+  for (auto* list : {&diagnosis.findings, &diagnosis.consequences}) {
+    for (CauseFinding& each : *list) each.confidence = how_sure(each.confidence);
+  }
   for (CauseFinding& each : diagnosis.findings) {
     if (each.evidence.size() > kMaxLines) each.evidence.resize(kMaxLines);
   }

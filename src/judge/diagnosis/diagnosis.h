@@ -9,7 +9,7 @@
 
 namespace trainwarden::diagnosis {
 
-// Findings of less are not told, and with less than this nobody is alarmed.
+// Findings that weigh less are not told; and by one that is less sure nobody is alarmed.
 inline constexpr double kTold = 0.25;
 inline constexpr double kAlarming = 0.5;
 

@@ -13,7 +13,8 @@ namespace trainwarden::diagnosis {
 
 struct CauseFinding {
   std::string cause;                  // its name in the catalogue (causes.h)
-  double confidence = 0;              // in [0, 1]: of findings that say 0.9, nine in ten are right
+  double confidence = 0;              // in [0, 1]: how much it weighs; of a Diagnosis, how sure it is: of those that
+                                      // say 0.9, nine in ten are right
   std::string statement;              // one sentence, with what is special here; without a full stop at the end
   std::vector<std::string> evidence;  // numbers that speak for it, the strongest first
   std::vector<std::string> against;
