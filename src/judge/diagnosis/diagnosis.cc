@@ -85,7 +85,7 @@ void name_what_is_missing(const TrainingHistory& history, Diagnosis& diagnosis) 
 }  // namespace
 
 Diagnosis diagnose(const TrainingHistory& all) {
-  const TrainingHistory& history = all.told();
+  const TrainingHistory& history = all.best_known();
   Diagnosis diagnosis;
   diagnosis.symptoms = symptoms_of(history);
   diagnosis.steps = history.last_step + 1;

@@ -171,7 +171,7 @@ void TrainingHistory::forget_rules() {
   if (former_ != nullptr) former_->forget_rules();
 }
 
-const TrainingHistory& TrainingHistory::told() const {
+const TrainingHistory& TrainingHistory::best_known() const {
   constexpr std::size_t kEnough = 8;  // full examinations
   return former_ == nullptr || snapshots.size() >= std::min(kEnough, former_->snapshots.size()) ? *this : *former_;
 }

@@ -140,7 +140,7 @@ struct RuleFinding {
 
 class TrainingHistory {
  public:
-  // Of several trainings that the process makes one after the other, what is known of the last one; told() is that, or
+  // Of several trainings that the process makes one after the other, what is known of the last one; best_known() is that, or
   // the one before as long as that was looked at more.
   //
   // One record of the collection `signals`, by the name behind "trainwarden/". Texts and numbers of examinations, and
@@ -150,7 +150,7 @@ class TrainingHistory {
   void take_signal(std::string_view name, double value, std::int64_t mode_step);
   void take_rule(RuleFinding finding);
   void forget_rules();
-  const TrainingHistory& told() const;
+  const TrainingHistory& best_known() const;
 
   bool is_empty() const { return examinations == 0 && rules.empty(); }
 

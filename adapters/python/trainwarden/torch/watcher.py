@@ -165,7 +165,9 @@ class Watcher(SignalListener, Training):
         if self._is_seen() and (self._loss is None or module is self._loss):
             self._recorder.losses.see_module(module, inputs, output)
 
-    def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None:
+    def loss_computed(
+        self, function: str, inputs: tuple[Any, ...], output: Any, ignore_index: Optional[int] = None
+    ) -> None:
         if self._is_seen() and not isinstance(self._loss, torch.nn.Module):
             self._recorder.losses.see_function(function, inputs, output, is_backward_expected=self._is_training())
 
