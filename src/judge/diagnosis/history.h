@@ -140,8 +140,8 @@ struct RuleFinding {
 
 class TrainingHistory {
  public:
-  // Of several trainings that the process makes one after the other, what is known of the last one; best_known() is that, or
-  // the one before as long as that was looked at more.
+  // Of several trainings that the process makes one after the other, what is known of the last one; best_known() is
+  // that, or the one before as long as that was looked at more.
   //
   // One record of the collection `signals`, by the name behind "trainwarden/". Texts and numbers of examinations, and
   // the scalar signals that a diagnosis knows.
