@@ -139,7 +139,7 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
 // Graph and structure that came with the first numbers are its own already.
 void TrainingHistory::begin_training() {
   if (former_ == nullptr || former_->snapshots.size() <= snapshots.size()) {
-    std::shared_ptr<TrainingHistory> older = std::move(former_);
+    former_.reset();  // one is kept, not a chain of them
     former_ = std::make_shared<TrainingHistory>(*this);
   }
   snapshots.clear();

@@ -16,6 +16,18 @@
 #include "read/trial/trial_access.h"
 
 namespace trainwarden::rules {
+namespace {
+
+// Where one process trains several models one after the other, as in cross-validation, the examination notes where the
+// next one begins: what a rule remembers of the one before would look like a fault of this one.
+bool begins_training(const StepWindow& window) {
+  static const TensorSelection kNote{.patterns = {fmt::format("^{}$", signals::kTraining)}};
+  const auto found = window.select(kNote);
+  return found.ok() && !found->empty();
+}
+
+}  // namespace
+
 std::vector<std::string> rule_ids(std::span<const EngineRule> rules) {
   std::map<std::string, int> seen;
   std::vector<std::string> ids;
@@ -143,14 +155,6 @@ void Engine::fail_windows(const Status& status) {
     take(runner, runner.fail(place_of(trial_, last_judged_step_), status.message(), options_.clock->unix_ns()));
     timeline_.drop(i);
   }
-}
-
-// Where one process trains several models one after the other, as in cross-validation, the examination notes where the
-// next one begins: what a rule remembers of the one before would look like a fault of this one.
-bool begins_training(const StepWindow& window) {
-  static const TensorSelection kNote{.patterns = {fmt::format("^{}$", signals::kTraining)}};
-  const auto found = window.select(kNote);
-  return found.ok() && !found->empty();
 }
 
 void Engine::begin_training() {
