@@ -47,15 +47,16 @@ void look_for_unregistered(const Case& seen, Findings& findings) {
   if (lost.empty()) return;
   std::vector<std::string> evidence;
   for (const Unregistered& each : lost) {
-    evidence.push_back(fmt::format("{}.{} holds {} of {} in a plain container",
-                                   each.module.empty() ? "the model" : each.module, each.attribute, each.count,
+    evidence.push_back(fmt::format("{} \"{}\" holds {} {} in a plain container",
+                                   each.module.empty() ? "the model's" : each.module + "'s", each.attribute, each.count,
                                    each.kind));
   }
   const Module* owner = seen.structure().module(lost.front().module);
   findings.push_back({"layers_not_registered",
                       0.96,
-                      fmt::format("{} of {} in the attribute \"{}\" are not registered, so no optimizer trains them",
-                                  lost.front().count, lost.front().kind, lost.front().attribute),
+                      fmt::format("{} {} in the attribute \"{}\" {} not registered, so no optimizer trains {}",
+                                  lost.front().count, lost.front().kind, lost.front().attribute,
+                                  lost.front().count == 1 ? "is" : "are", lost.front().count == 1 ? "it" : "them"),
                       std::move(evidence),
                       {},
                       0,
