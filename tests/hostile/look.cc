@@ -85,7 +85,7 @@ void look_at_words(Trial& trial, const std::filesystem::path& run, Faults& fault
   views::read_checkpoints(trial);
 }
 
-// As `check --rules all` does.
+// By every rule that needs no parameter.
 void judge(Trial& trial, Faults& faults) {
   std::vector<RuleSpec> specs;
   for (const RuleKind& kind : builtin_rules()) {

@@ -7,44 +7,21 @@
 
 #include "core/base/text.h"
 #include "core/base/text_file.h"
-#include "judge/rules/run_diagnosis.h"
+#include "judge/rules/rule_sets.h"
 #include "ui/cli/options/words_option.h"
 
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::string_view kDefault = "default";
-constexpr std::string_view kProfiler = "profiler";
-constexpr std::string_view kAll = "all";
-
-// Those that can be made from their defaults; others need to be given the tensors to judge.
-std::vector<std::string> all_rules() {
-  std::vector<std::string> specs;
-  for (const RuleKind& kind : builtin_rules()) {
-    if (create_rule({kind.description.name, {}}).ok()) specs.push_back(kind.description.name);
-  }
-  return specs;
-}
-
-std::vector<std::string> rules_with(bool RuleDescription::*property) {
-  std::vector<std::string> specs;
-  for (const RuleKind& kind : builtin_rules()) {
-    if (kind.description.*property) specs.push_back(kind.description.name);
-  }
-  // What explains the others is told first.
-  std::stable_partition(specs.begin(), specs.end(),
-                        [](const std::string& name) { return name == rules::kDiagnosisRule; });
-  return specs;
-}
-
 // A spec a line; # begins a comment line.
 Result<std::vector<std::string>> read_specs(const std::string& file) {
   const std::optional<std::string> text = read_text_file(file);
   if (!text) {
-    return Status(Code::kNotFound,
-                  fmt::format("--rules {}: expected \"default\", \"profiler\", \"all\" or a file with one rule in "
-                              "each line; there is no such file",
-                              printable(file)));
+    const std::string_view gone =
+        file == "all" ? " (\"all\" is no set any more: it alarmed about every training, healthy ones too)" : "";
+    return Status(Code::kNotFound, fmt::format("--rules {}: expected {} or a file with one rule in each line; there is "
+                                               "no such file{}",
+                                               printable(file), rules::kRuleSets, gone));
   }
   std::vector<std::string> specs = lines_that_count(*text);
   if (specs.empty()) {
@@ -54,9 +31,7 @@ Result<std::vector<std::string>> read_specs(const std::string& file) {
 }
 
 Result<std::vector<std::string>> specs_of_set(const std::string& set) {
-  if (set == kDefault) return rules_with(&RuleDescription::by_default);
-  if (set == kProfiler) return rules_with(&RuleDescription::profiles);
-  if (set == kAll) return all_rules();
+  if (std::optional<std::vector<std::string>> specs = rules::rule_set(set)) return *std::move(specs);
   return read_specs(set);
 }
 
@@ -69,7 +44,7 @@ std::string rule_name(const std::string& text) {
 }  // namespace
 
 bool is_rule_set(std::string_view word) {
-  return word == kDefault || word == kProfiler || word == kAll;
+  return rules::rule_set(word).has_value();
 }
 
 Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs) {
@@ -115,7 +90,7 @@ void add_rule_choice(CLI::App& command, RuleChoice& choice) {
   add_words(command, "--rule", choice.rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
       ->type_name("RULE");
   add_words(command, "--rules", choice.sets,
-            "Judge by a set of rules: default, profiler, all, or a file with one in each line")
+            "Judge by a set of rules: default, sagemaker, profiler, or a file with one in each line")
       ->type_name("SET");
   add_words(command, "--mute", choice.mute,
             "Do not alarm about verdicts with this key: a rule's name, or RULE:TENSOR as a verdict shows it")

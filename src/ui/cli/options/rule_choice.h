@@ -15,12 +15,12 @@ namespace trainwarden::cli {
 // Parses and creates what --rule takes. kInvalidArgument names what is wrong.
 Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs);
 
-// "default", "profiler" or "all".
+// A set that has a name (judge/rules/rule_sets.h).
 bool is_rule_set(std::string_view word);
 
 struct RuleChoice {
   std::vector<std::string> rules;  // --rule: specs
-  std::vector<std::string> sets;   // --rules: "default", "profiler", "all", or files with a spec a line
+  std::vector<std::string> sets;   // --rules: sets that have a name, or files with a spec a line
   std::vector<std::string> mute;   // --mute: keys of verdicts
 
   bool empty() const { return rules.empty() && sets.empty(); }

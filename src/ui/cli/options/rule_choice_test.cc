@@ -47,11 +47,17 @@ TEST(RuleChoiceTest, TheProfilersSetIsWhatTheRulesSay) {
   }
 }
 
-TEST(RuleChoiceTest, AllAreThoseThatNeedNoParameter) {
-  const Specs specs = specs_of({.sets = {"all"}});
+TEST(RuleChoiceTest, SageMakersSetHasItsThresholds) {
+  const Specs specs = specs_of({.sets = {"sagemaker"}});
   EXPECT_NE(std::find(specs.begin(), specs.end(), "VanishingGradient"), specs.end());
-  EXPECT_EQ(std::find(specs.begin(), specs.end(), "TensorVariance"), specs.end()) << "it needs to be given the tensors";
-  EXPECT_TRUE(RuleChoice{.sets = {"all"}}.create().ok());
+  EXPECT_NE(std::find(specs.begin(), specs.end(), "ExplodingTensor:allow_masks=False"), specs.end());
+  EXPECT_EQ(std::find(specs.begin(), specs.end(), "Diagnosis"), specs.end()) << "it is ours";
+  EXPECT_TRUE(RuleChoice{.sets = {"sagemaker"}}.create().ok());
+}
+
+TEST(RuleChoiceTest, AllSaysWhyItIsGone) {
+  EXPECT_FALSE(is_rule_set("all"));
+  EXPECT_NE(RuleChoice{.sets = {"all"}}.specs().status().message().find("is no set any more"), std::string::npos);
 }
 
 TEST(RuleChoiceTest, ARuleThatIsNamedGoesBeforeThatOfTheSet) {
@@ -67,7 +73,7 @@ TEST(RuleChoiceTest, AFileHasARuleInEachLine) {
 
 TEST(RuleChoiceTest, MistakesSayWhatWasExpected) {
   const auto missing = RuleChoice{.sets = {"defualt"}}.specs();
-  EXPECT_NE(missing.status().message().find("expected \"default\", \"profiler\", \"all\" or a file"),
+  EXPECT_NE(missing.status().message().find("expected \"default\", \"sagemaker\", \"profiler\" or a file"),
             std::string::npos);
   const RuleFile empty("# nothing\n");
   EXPECT_NE(RuleChoice{.sets = {empty.path()}}.specs().status().message().find("no rule in this file"),
