@@ -217,6 +217,8 @@ void look_for_sign(const Case& seen, Findings& findings) {
     confidence = 0.9;
   else if (train.first > 0 && train.late < -3 * train.first && train.trend > 4)
     confidence = falls_faster(seen) ? 0.75 : 0.4;  // below 0, as far as it likes
+  else if (train.first < 0 && train.late < -20 * std::max(1.0, -train.first) && train.trend > 4 && falls_faster(seen))
+    confidence = 0.75;
   else if (worsens || (accuracy_below && train.late < 0))
     confidence = 0.8;
   if (confidence == 0) return;

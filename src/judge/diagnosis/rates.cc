@@ -16,17 +16,18 @@ struct Ratios {
   double at_start = kUnknown;  // of the first two
 };
 
-// Of one snapshot: the median over matrices and kernels.
+// Of one snapshot: the median over matrices and kernels; over vectors where a program has nothing else.
 double ratio_at(const Case& seen, const Snapshot& snapshot, bool largest) {
   const Values* update = snapshot.find("update");
   const Values* weight = snapshot.find("weight");
   if (update == nullptr || weight == nullptr) return kUnknown;
-  Values ratios;
+  Values ratios, of_vectors;
   for (std::size_t i = 0; i < std::min(update->size(), weight->size()); ++i) {
     const auto& parameters = seen.structure().parameters;
-    if (i >= parameters.size() || parameters[i].shape.size() < 2 || parameters[i].optimizers.empty()) continue;
-    if ((*weight)[i] > 1e-9) ratios.push_back((*update)[i] / (*weight)[i]);
+    if (i >= parameters.size() || parameters[i].optimizers.empty() || !((*weight)[i] > 1e-9)) continue;
+    (parameters[i].shape.size() < 2 ? of_vectors : ratios).push_back((*update)[i] / (*weight)[i]);
   }
+  if (ratios.empty()) ratios = std::move(of_vectors);
   if (ratios.empty()) return kUnknown;
   return largest ? *std::max_element(ratios.begin(), ratios.end()) : median(ratios);
 }
@@ -55,7 +56,22 @@ double setting(const Case& seen, std::string_view key) {
 }
 
 std::string kind_of_optimizer(const Case& seen) {
-  return seen.structure().optimizers.empty() ? std::string("the optimizer") : seen.structure().optimizers.front().kind;
+  if (seen.structure().optimizers.empty()) return "the optimizer";
+  const std::string& kind = seen.structure().optimizers.front().kind;
+  return kind.empty() ? "the program's own update" : kind;
+}
+
+// What the optimizer says; of a program that changes its weights itself, what a step changes for each unit of gradient.
+double learning_rate(const Case& seen) {
+  if (const double said = setting(seen, "lr"); std::isfinite(said)) return said;
+  Values quotients;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    for (std::size_t i = 0; i < seen.structure().parameters.size(); ++i) {
+      const double gradient = snapshot.at("gradient", i), update = snapshot.at("update", i);
+      if (gradient > 0 && update > 0) quotients.push_back(update / gradient);
+    }
+  }
+  return median(std::move(quotients));
 }
 
 StepNumbers rates_of(const Case& seen) {
@@ -80,7 +96,7 @@ bool rises_at_start(const Case& seen) {
 
 void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
-  const double rate = setting(seen, "lr");
+  const double rate = learning_rate(seen);
   const bool worse_than_constant = symptoms.constant > 0 && symptoms.compared_late > 1.15 * symptoms.constant;
   const bool jumps = symptoms.train.peak > 3 * std::abs(symptoms.train.first) && !symptoms.is_adversarial;
   double confidence = 0;
@@ -134,12 +150,12 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
       evidence.begin(),
       fmt::format(
           "a step changes the weights by {} % of their size (0.1 to 3 % is usual), at a learning rate of {} of {}",
-          number(100 * ratios.typical), number(setting(seen, "lr")), kind_of_optimizer(seen)));
+          number(100 * ratios.typical), number(learning_rate(seen)), kind_of_optimizer(seen)));
   if (symptoms.train.trend > 4) evidence.push_back("the loss still falls steadily");
   findings.push_back(
       {"learning_rate_too_low",
        confidence,
-       fmt::format("The learning rate of {} ({}) is too low", number(setting(seen, "lr")), kind_of_optimizer(seen)),
+       fmt::format("The learning rate of {} ({}) is too low", number(learning_rate(seen)), kind_of_optimizer(seen)),
        std::move(evidence),
        {},
        1,

@@ -27,7 +27,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, TypeVar
 
 import torch
 from torch.nn.modules.loss import _Loss
@@ -58,6 +58,7 @@ except ImportError:  # torch < 2.3
 _MAX_QUIET_CALLS = 64
 _clock = time.perf_counter_ns
 _thread = threading.get_ident
+_Given = TypeVar("_Given")
 
 
 class Quiet(NamedTuple):
@@ -439,14 +440,19 @@ def _wrap_pipeline_stages() -> None:
             setattr(kind, "forward_one_chunk", _with_micro_batch(vars(kind)["forward_one_chunk"]))
 
 
+def unheard(function: Callable[..., _Given], *args: Any, **kwargs: Any) -> _Given:
+    """Calls it without notifying anybody: it is no part of the training."""
+    before, _board.is_deaf = _board.is_deaf, True
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _board.is_deaf = before
+
+
 def _unheard_by_all(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
-        before, _board.is_deaf = _board.is_deaf, True
-        try:
-            return method(*args, **kwargs)
-        finally:
-            _board.is_deaf = before
+        return unheard(method, *args, **kwargs)
 
     return call
 

@@ -26,6 +26,7 @@ from .frames import frames, variables_of
 from .hidden_steps import HiddenSteps, has_compiled
 from .models import KnownModel, Models
 from .opening import is_data_worker, open_hook
+from .own_updates import OwnUpdates
 from .ranks import LastStep
 from .phases import Phases
 from .recorder import Recorder
@@ -48,6 +49,10 @@ _HIDDEN_STEPS = (
 _HIDDEN_CALLS = (
     "inputs and outputs of the models: what calls them is compiled by torch.compile; compile the model alone, "
     "model.compile(), to see its inputs and outputs"
+)
+_OWN_UPDATES = (
+    "steps of an optimizer: the program changes its weights itself; a step ends when the next one begins, and rules "
+    "inside the training cannot veto it"
 )
 # Batches that are remembered of what came before the first call of a model.
 _MAX_EARLY = 4
@@ -81,6 +86,7 @@ class Session(SignalListener, Training):
         self._unfinished = 0  # id of a module that is called before its model is whole
         self._has_news = False  # an optimizer was made since the models were looked at
         self._hidden = HiddenSteps()
+        self._own = OwnUpdates()
         self._last_step = LastStep()
         self._is_stopping = False  # the trainer of a library was asked to end the training
 
@@ -165,9 +171,12 @@ class Session(SignalListener, Training):
             recorder.losses.see_root(loss)
 
     def backward_begins(self, tensors: Any) -> None:
+        has_own_updates = not self._models.any_trained and self._backward_depth == 0 and self._own.see_backward(tensors)
         recorder = self._recorder or self._open_for(None)
         if recorder is None or not self._is_ours():
             return
+        if has_own_updates:
+            self._begin_own_updates(recorder)
         self._backward_depth += 1
         if self._backward_depth == 1:
             self._end_hidden_step(recorder)
@@ -175,12 +184,15 @@ class Session(SignalListener, Training):
 
     def backward_ends(self) -> None:
         recorder = self._recorder
+        if recorder is None:
+            self._own.see_backward_end()
         if recorder is None or not self._is_ours() or self._backward_depth == 0:
             return
         self._backward_depth -= 1
         if self._backward_depth == 0:
             self._passes_inside += 1
             recorder.end_backward()
+            self._see_own_gradients(recorder)
             self._hidden.saw_backward(self._models.optimizers())
             for optimizer in self._hidden.with_whole_gradients():
                 recorder.save_gradients(optimizer)
@@ -191,6 +203,7 @@ class Session(SignalListener, Training):
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
         self._has_news = True  # it is not whole yet
+        self._own.forget()
         if self._recorder is not None:
             self._recorder.examiner.optimizer_made()
 
@@ -236,6 +249,41 @@ class Session(SignalListener, Training):
                 recorder.signals.optimizer_ends(optimizer, has_closure)
         if self._cycle.ends_after(id(optimizer)):
             self._end_step(recorder)
+
+    # Updates of the program's own.
+
+    def _begin_own_updates(self, recorder: Recorder) -> None:
+        """It was seen that the program changes its weights itself: it trains them."""
+        optimizer = self._own.optimizer
+        if optimizer is not None:
+            self._train_with(recorder, optimizer)
+            self._passes_inside = 0
+            recorder.note_unseen(_OWN_UPDATES)
+            self._report_all()
+
+    def _see_own_gradients(self, recorder: Recorder) -> None:
+        """A backward pass has ended: the program may change its weights now."""
+        optimizer = self._own.optimizer
+        if optimizer is None:
+            if not self._models.any_trained:
+                self._own.see_backward_end()
+            return
+        if self._passes_inside == 1:
+            recorder.examiner.optimizer_begins(optimizer, False)
+            if recorder.signals.wanted:
+                recorder.signals.optimizer_begins(optimizer, False)
+            recorder.save_gradients(optimizer)
+        self._own.see_backward_end()
+
+    def _own_steps(self, recorder: Recorder) -> list[Optimizer]:
+        optimizer = self._own.optimizer
+        if optimizer is None or not self._own.have_stepped():
+            return []
+        self._passes_inside = 0
+        recorder.examiner.optimizer_ends(optimizer, False)
+        if recorder.signals.wanted:
+            recorder.signals.optimizer_ends(optimizer, False)
+        return [optimizer]
 
     # Opening and closing.
 
@@ -299,6 +347,7 @@ class Session(SignalListener, Training):
             recorder.close(has_begun)
         if hook is not None:
             hook.close()
+        self._own.forget()
 
     # Models.
 
@@ -326,10 +375,11 @@ class Session(SignalListener, Training):
         recorder.begin_step(self._mode)
         self._forwards = 0
         interception.take_quiet_begin()
-        suspects = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
+        compiled = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
+        suspects = compiled or self._own.optimizer is not None
         quiet = None if suspects else self._quiet_part(recorder)
         asked = recorder.wants()
-        backward = asked.backward or suspects
+        backward = asked.backward or suspects or not self._models.any_trained
         wants = asked._replace(quiet=quiet, backward=backward, batches=self._cycle.has_several())
         if wants != self.wants:
             self.wants = wants
@@ -450,10 +500,12 @@ class Session(SignalListener, Training):
         """Has an optimizer stepped unseen?"""
         if self._running:  # closures change parameters between the backward passes of one step
             return False
-        optimizers = self._hidden.taken()
+        hidden = self._hidden.taken()
+        for optimizer in hidden:
+            recorder.note_unseen(_HIDDEN_STEPS.format(type(optimizer).__name__))
+        optimizers = hidden + self._own_steps(recorder)
         for optimizer in optimizers:
             self._train_with(recorder, optimizer)
-            recorder.note_unseen(_HIDDEN_STEPS.format(type(optimizer).__name__))
             if not recorder.is_idle:
                 recorder.save_weights(optimizer)
                 recorder.signals.save_rates(optimizer)

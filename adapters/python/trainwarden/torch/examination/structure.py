@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 
 from ..frames import is_program
 from ..naming import class_name
+from ..own_updates import OwnUpdate
 from ..roots import Model
 from .weights import settings_of
 
@@ -127,7 +128,8 @@ def _is_lost(value: Any, registered: set[int]) -> bool:
 
 def _optimizer(optimizer: Optimizer) -> dict[str, Any]:
     groups = [{"parameters": len(group["params"]), **settings_of(group)} for group in optimizer.param_groups[:16]]
-    return {"kind": type(optimizer).__name__, "groups": groups}
+    is_own = isinstance(optimizer, OwnUpdate)
+    return {"kind": "" if is_own else type(optimizer).__name__, "groups": groups}
 
 
 def place_of(function: Any) -> Optional[str]:
