@@ -440,7 +440,7 @@ def _wrap_pipeline_stages() -> None:
             setattr(kind, "forward_one_chunk", _with_micro_batch(vars(kind)["forward_one_chunk"]))
 
 
-def unheard(function: Callable[..., _Given], *args: Any, **kwargs: Any) -> _Given:
+def call_unheard(function: Callable[..., _Given], *args: Any, **kwargs: Any) -> _Given:
     """Calls it without notifying anybody: it is no part of the training."""
     before, _board.is_deaf = _board.is_deaf, True
     try:
@@ -452,7 +452,7 @@ def unheard(function: Callable[..., _Given], *args: Any, **kwargs: Any) -> _Give
 def _unheard_by_all(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return unheard(method, *args, **kwargs)
+        return call_unheard(method, *args, **kwargs)
 
     return call
 

@@ -21,7 +21,7 @@ _ELEMENTS = 32
 _MAX_NODES = 20_000
 
 
-class OwnUpdate(Optimizer):
+class OwnUpdate(Optimizer):  # type: ignore[misc]
     """Stands for the program's own code: has its parameters, and never steps."""
 
     def __init__(self, parameters: list[torch.Tensor]) -> None:
@@ -44,7 +44,7 @@ class OwnUpdates:
         the weights were changed?"""
         if self.optimizer is None and self.have_stepped():
             parameters = [each for each in self._parameters if each.grad is not None]
-            self.optimizer = interception.unheard(OwnUpdate, parameters)
+            self.optimizer = interception.call_unheard(OwnUpdate, parameters)
             return True
         if self.optimizer is None:
             root = tensors if isinstance(tensors, torch.Tensor) else None
