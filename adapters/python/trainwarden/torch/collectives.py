@@ -14,7 +14,7 @@ from torch.autograd import Variable
 from .._imports import when_imported
 from .exchange import innermost, is_plain, put_around
 
-_NAMES = (
+NAMES = (
     "all_gather", "all_gather_into_tensor", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single",
     "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "all_gather_object", "gather", "monitored_barrier",
     "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "send",
@@ -48,7 +48,7 @@ def wrap(is_timed: Callable[[], bool], tell: Callable[..., None]) -> list[Callab
 def _wrap_functions(call: Callable[..., Any]) -> None:
     from torch.distributed import distributed_c10d
 
-    for name in _NAMES:
+    for name in NAMES:
         function = innermost(getattr(distributed_c10d, name, None))
         if is_plain(function):
             _switches.append(put_around(function, call))

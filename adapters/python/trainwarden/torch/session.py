@@ -34,6 +34,7 @@ from .roots import Model, is_unfinished
 from .saving import Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
+from .stalls import StallWatch
 from .start_times import StartTimes
 from .steps import Cycle
 from .transforms import depth_of_gradients
@@ -87,6 +88,7 @@ class Session(SignalListener, Training):
         self._has_news = False  # an optimizer was made since the models were looked at
         self._hidden = HiddenSteps()
         self._own = OwnUpdates()
+        self._stalls: Optional[StallWatch] = None
         self._last_step = LastStep()
         self._is_stopping = False  # the trainer of a library was asked to end the training
 
@@ -304,6 +306,8 @@ class Session(SignalListener, Training):
             self._leave_process()
             return None
         self._hook, self._thread = hook, threading.get_ident()
+        self._stalls = StallWatch(hook)
+        self._stalls.start()
         resuming.follow(self._position)
         close_at_exit(self)
         try:
@@ -346,6 +350,8 @@ class Session(SignalListener, Training):
             has_begun = self._save_hidden_step(recorder) or self._forwards > 0
             recorder.close(has_begun)
         if hook is not None:
+            if self._stalls is not None:
+                self._stalls.stop()
             hook.close()
         self._own.forget()
 

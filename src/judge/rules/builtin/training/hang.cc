@@ -4,7 +4,9 @@
 // large trainings fit it to a run. Ours: past that limit a pause is only a note, since many programs save, evaluate or
 // download for a minute between two steps; it is a hang when it has also lasted `hang_seconds`, the ten minutes after
 // which DLRover takes a training for hung. A worker is behind when its last step lies before that of another, and a
-// worker that stands still while others go on is hung, too.
+// worker that stands still while others go on is hung, too. Workers that have not ended a step report where they are,
+// and whether they use a processor, a disk or a network (stall_report.h): where all of those that are late do not, the
+// first limit is that of a hang.
 //
 // State: the last 1000 times between steps.
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "judge/rules/builtin/training/stall_report.h"
 #include "judge/rules/builtin/training/step_pace.h"
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/builtin/training/worker_progress.h"
@@ -30,6 +33,10 @@ constexpr double kSlowestFactor = 3;
 constexpr double kSlowestShare = 0.999;
 constexpr const char* kNoteAdvice =
     "If the program saves, evaluates or loads data now, wait; else see what it waits for.";
+constexpr std::int64_t kFreshNs = 30'000'000'000;  // reports of stalls are renewed every ten seconds
+constexpr const char* kReportedAdvice =
+    "All stacks of the workers are in the run's folder stalls. A worker that waits in a collective waits for one that "
+    "is not there: look at those that are elsewhere first.";
 constexpr const char* kHangAdvice =
     "Look at the stacks of the training processes (gdb -p PID, or py-spy dump --pid PID), first of a worker that is "
     "behind: one that waits in a collective waits for a worker that is not there.";
@@ -80,11 +87,17 @@ class Hang final : public Rule {
 
   Verdict verdict(const std::vector<WorkerProgress>& workers, double silent, double limit,
                   const TimeWindow& window) const {
-    const double hang_limit = std::max(limit, hang_seconds_);
+    std::vector<WorkerProgress> late;
+    for (const WorkerProgress& worker : workers) {
+      if (seconds_since(worker.last_unix_ns, window.to_unix_ns) > limit) late.push_back(worker);
+    }
+    const Reports reports = reports_of(late, window);
+    const bool all_wait = reports.idle == late.size();
+    const double hang_limit = all_wait ? limit : std::max(limit, hang_seconds_);
     const bool hangs = silent > hang_limit;
     const double passed = hangs ? hang_limit : limit;
     std::vector<Evidence> evidence;
-    for (const WorkerProgress& worker : workers) {
+    for (const WorkerProgress& worker : late) {
       const double of_worker = seconds_since(worker.last_unix_ns, window.to_unix_ns);
       if (!(of_worker > passed)) continue;
       const std::string shown = window.trial.world_size() > 1 ? worker.worker : "";
@@ -93,11 +106,38 @@ class Hang final : public Rule {
     std::string message = fmt::format(
         "No step for {}, since step {}; a step takes {} (median), and more than {} is {}.", duration(silent),
         workers.front().last_step, duration(pace_.median()), duration(passed), hangs ? "a hang" : "unusual");
-    message += behind(workers);
-    Verdict verdict = fired(std::move(message), hangs ? kHangAdvice : kNoteAdvice, std::move(evidence),
-                            hangs ? Severity::kError : Severity::kInfo);
+    message += behind(workers) + reports.text;
+    const char* const advice = !hangs ? kNoteAdvice : reports.text.empty() ? kHangAdvice : kReportedAdvice;
+    Verdict verdict =
+        fired(std::move(message), advice, std::move(evidence), hangs ? Severity::kError : Severity::kInfo);
     verdict.confidence = hangs ? 0.8 : 0.3;
     return verdict;
+  }
+
+  struct Reports {
+    std::string text;
+    std::size_t idle = 0;  // workers that report that they do nothing
+  };
+
+  // Where the workers that are late say that they are.
+  static Reports reports_of(const std::vector<WorkerProgress>& late, const TimeWindow& window) {
+    constexpr std::size_t kMaxNamed = 8;
+    Reports reports;
+    std::size_t named = 0;
+    for (const WorkerProgress& worker : late) {
+      const std::optional<StallReport> report = read_stall_report(window.trial, worker.worker);
+      if (!report || report->written_unix_ns < worker.last_unix_ns ||
+          report->written_unix_ns < window.to_unix_ns - kFreshNs) {
+        continue;
+      }
+      reports.idle += report->is_idle ? 1 : 0;
+      if (report->place.empty() || ++named > kMaxNamed) continue;
+      const std::string in_collective =
+          report->collective.empty() ? "" : fmt::format(", in {}", printable(report->collective));
+      reports.text += fmt::format(" {} {} at {}{}.", worker.worker, report->is_idle ? "waits" : "is",
+                                  printable(report->place), in_collective);
+    }
+    return reports;
   }
 
   // Which workers have not come as far as the others.
@@ -138,9 +178,13 @@ RuleKind hang() {
            .details =
                "A pause is a note when it is longer than `floor_seconds`, 10 times the median and 3 times the 99.9th "
                "percentile of the last 1000 times between steps; it is an error when it is longer than `hang_seconds`, "
-               "too. Each living worker is judged by its own last step, so one that stands still while others go on "
+               "too, or when all workers that are late report that they use no processor and read and write nothing. "
+               "Each living worker is judged by its own last step, so one that stands still while others go on "
                "is found, and the message says which workers are behind.\n\n"
-               "Judged beside a live training only, after 10 times between steps. It needs nothing to be captured. It "
+               "PyTorch programs write where all threads of a late worker are, into the folder `stalls` of the run, "
+               "and the "
+               "message names the line of the program that waits. Judged beside a live training only, after 10 times "
+               "between steps. It needs nothing to be captured. It "
                "cannot see a run whose processes are gone (such a run has died, and its state says so), nor tell a "
                "hang from long work that no step shows, as after the last step of a training: raise `hang_seconds` "
                "for such programs. Evidence: `seconds_without_step` of each worker that is late.",

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "core/base/bytes.h"
 #include "judge/rules/builtin/training/silence_testing.h"
 
 namespace trainwarden::rules {
@@ -30,6 +33,36 @@ TEST(Hang, IsANoteAfterTheLimitAndAnErrorAfterTenMinutes) {
   EXPECT_EQ(error->evidence[0].threshold, 600);
   EXPECT_EQ(error->evidence[0].global_step, 19);
   EXPECT_NE(error->message.find("since step 19"), std::string::npos) << error->message;
+}
+
+void report_stall(const TestRun& run, std::int64_t unix_ns, bool is_idle) {
+  const std::string text = fmt::format(
+      R"({{"version":1,"step":20,"seconds":60,"written_unix_ns":{},"is_idle":{},"collective":"all_reduce",)"
+      R"("threads":[{{"name":"MainThread","frames":["distributed_c10d.py:9 in all_reduce","* train.py:42 in main"]}}]}})",
+      unix_ns, is_idle);
+  ASSERT_TRUE(run.storage()->create_folder("stalls").ok());
+  ASSERT_TRUE(run.storage()->replace("stalls/rank-00000.json", as_bytes(text)).ok());
+}
+
+TEST(Hang, OfWorkersThatDoNothingIsAnErrorAtOnceAndSaysWhereTheyWait) {
+  for (const bool is_idle : {true, false}) {
+    TestRun run;
+    add_steps(run, 0, 20, 1);
+    SilentRun silent(run, "Hang");
+    report_stall(run, run.clock().unix_ns() + 55 * kSecondNs, is_idle);
+    const auto verdict = silent.after(61);
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->severity, is_idle ? Severity::kError : Severity::kInfo);
+    EXPECT_NE(verdict->message.find("at train.py:42 in main, in all_reduce"), std::string::npos) << verdict->message;
+  }
+}
+
+TEST(Hang, HeedsNoReportOfAnEarlierStall) {
+  TestRun run;
+  add_steps(run, 0, 20, 1);
+  SilentRun silent(run, "Hang");
+  report_stall(run, run.clock().unix_ns() - 300 * kSecondNs, true);
+  EXPECT_EQ(silent.after(61)->severity, Severity::kInfo);
 }
 
 TEST(Hang, TheLimitFollowsThePaceOfTheRun) {

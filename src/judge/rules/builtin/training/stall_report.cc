@@ -1,0 +1,56 @@
+#include "judge/rules/builtin/training/stall_report.h"
+
+#include "data/format/json.h"
+#include "read/trial/trial_access.h"
+
+namespace trainwarden::rules {
+namespace {
+
+using format::Json;
+
+constexpr std::uint64_t kMaxBytes = 256 << 10;
+constexpr std::size_t kMaxText = 200;
+constexpr std::string_view kOfProgram = "* ";
+
+std::string text_of(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>().substr(0, kMaxText) : std::string();
+}
+
+// Of the first thread, which trains.
+std::string place_in(const Json& report) {
+  const auto threads = report.find("threads");
+  if (threads == report.end() || !threads->is_array() || threads->empty() || !threads->front().is_object()) return {};
+  const auto frames = threads->front().find("frames");
+  if (frames == threads->front().end() || !frames->is_array()) return {};
+  std::string innermost;
+  for (const Json& frame : *frames) {
+    if (!frame.is_string()) continue;
+    const std::string line = frame.get<std::string>().substr(0, kMaxText);
+    if (line.rfind(kOfProgram, 0) == 0) return line.substr(kOfProgram.size());
+    if (innermost.empty()) innermost = line;
+  }
+  return innermost;
+}
+
+Result<StallReport> parse(const std::string& text) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, format::parse_json_object(text, "the report of a stall"));
+  StallReport report;
+  TRAINWARDEN_ASSIGN_OR_RETURN(report.step, format::int_field(json, "step"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(report.written_unix_ns, format::int_field(json, "written_unix_ns"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(report.is_idle, format::bool_field(json, "is_idle"));
+  report.collective = text_of(json, "collective");
+  report.place = place_in(json);
+  return report;
+}
+
+}  // namespace
+
+std::optional<StallReport> read_stall_report(const Trial& trial, const std::string& worker) {
+  const auto text = TrialAccess::location(trial).storage().read("stalls/" + worker + ".json", kMaxBytes);
+  if (!text.ok()) return std::nullopt;
+  auto report = parse(*text);
+  return report.ok() ? std::optional<StallReport>(*std::move(report)) : std::nullopt;
+}
+
+}  // namespace trainwarden::rules

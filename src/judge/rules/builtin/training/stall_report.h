@@ -1,0 +1,23 @@
+// What a worker that has not ended a step for long says of itself: stalls/<worker>.json (docs/format/run_folder.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "trainwarden/trial.h"
+
+namespace trainwarden::rules {
+
+struct StallReport {
+  std::int64_t step = -1;
+  std::int64_t written_unix_ns = 0;
+  bool is_idle = false;    // its process uses no processor, and reads and writes nothing
+  std::string collective;  // of torch.distributed, in which it waits
+  std::string place;       // innermost line of the program: "train.py:42 in load"; that of anybody when it has none
+};
+
+// Nothing where there is none, or none that can be read.
+std::optional<StallReport> read_stall_report(const Trial& trial, const std::string& worker);
+
+}  // namespace trainwarden::rules
