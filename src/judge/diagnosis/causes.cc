@@ -373,7 +373,8 @@ const std::vector<Cause>& catalogue() {
        {}},
       {"hang",
        "a process waits for ever",
-       "See which rank has not reached the collective that the others wait in.",
+       "Look at the line that waits (the folder stalls of the run has all stacks); of several ranks, at the one that is "
+       "elsewhere.",
        "PyTorch flight recorder",
        {"slow_data_loading"}},
       {"random_state_repeated",

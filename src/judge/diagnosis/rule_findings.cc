@@ -41,6 +41,11 @@ constexpr std::array kMeanings = {Meaning{"MissingZeroGrad", "gradients_not_clea
 
 constexpr double kOfUser = 0.85;  // who names a cause means it
 
+std::string without_full_stop(std::string text) {
+  if (!text.empty() && text.back() == '.') text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 void look_at_rules(const Case& seen, Findings& findings) {
@@ -60,7 +65,7 @@ void look_at_rules(const Case& seen, Findings& findings) {
     const double confidence = each.cause.empty() ? meaning->confidence : kOfUser * each.confidence;
     findings.push_back({cause,
                         each.is_note ? confidence / 2 : confidence,
-                        each.message,
+                        without_full_stop(each.message),
                         {each.rule + " found it"},
                         {},
                         each.step,
