@@ -357,6 +357,22 @@ void look_for_mixed_axes(const Case& seen, Findings& findings) {
                       {}});
 }
 
+// Where the axes of samples and of time were mixed up by reshape(), what lies as far apart as there are samples is what
+// followed each other.
+void look_for_mixed_samples(const Case& seen, Findings& findings) {
+  const double near = median_of(seen.history, "batch_order", 0), far = median_of(seen.history, "batch_order", 1);
+  if (!(far > 0.5) || !(far > near + 0.3)) return;
+  findings.push_back({"inputs_scrambled",
+                      0.85,
+                      "The rows of the input mix samples: their axes were exchanged by reshape() in place of permute()",
+                      {fmt::format("elements that lie as far apart as there are samples have a correlation of {:.2f}, "
+                                   "neighbours in a row one of {:.2f}",
+                                   far, near)},
+                      {},
+                      0,
+                      {}});
+}
+
 // A recurrent layer that takes time first got the batch first: it runs over the samples.
 void look_for_recurrence_over_samples(const Case& seen, Findings& findings) {
   const double batch_first = median_of(seen.history, "recurrent_axes", 0),
@@ -525,27 +541,6 @@ void look_for_shifts(const Case& seen, Findings& findings) {
   }
 }
 
-void look_for_shared_evaluation(const Case& seen, Findings& findings) {
-  std::map<double, std::size_t> trained;
-  for (const auto& [step, print] : seen.history.prints) ++trained[print];
-  std::size_t shared = 0, count = 0;
-  for (const Evaluated& each : seen.history.evaluations) {
-    const double print = each.numbers.at("eval_fingerprint");
-    if (!std::isfinite(print)) continue;
-    ++count;
-    shared += trained.count(print) > 0 ? 1 : 0;
-  }
-  if (shared == 0 || count == 0 || shared * 2 < count || trained.size() < 2) return;
-  findings.push_back(
-      {"evaluation_on_training_data",
-       0.45,
-       "Batches of the evaluation are batches of the training",
-       {fmt::format("in {} of {} evaluations the first batch was one that had been trained on", shared, count)},
-       {},
-       0,
-       {}});
-}
-
 }  // namespace
 
 void look_at_data(const Case& seen, Findings& findings) {
@@ -561,12 +556,12 @@ void look_at_data(const Case& seen, Findings& findings) {
   look_for_order(seen, findings);
   look_for_imbalance(seen, findings);
   look_for_mixed_axes(seen, findings);
+  look_for_mixed_samples(seen, findings);
   look_for_recurrence_over_samples(seen, findings);
   look_for_misalignment(seen, findings);
   look_for_leak(seen, findings);
   look_for_telling_feature(seen, findings);
   look_for_shifts(seen, findings);
-  look_for_shared_evaluation(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

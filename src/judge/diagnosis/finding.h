@@ -41,8 +41,10 @@ void look_at_wiring(const Case& seen, Findings& findings);
 void look_at_rates(const Case& seen, Findings& findings);
 void look_at_start(const Case& seen, Findings& findings);  // initialisation, activations
 void look_at_graph(const Case& seen, Findings& findings);  // of the loss, as a whole
+void look_at_axes(const Case& seen, Findings& findings);   // of softmax and sums, of time
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_data(const Case& seen, Findings& findings);
+void look_at_overlap(const Case& seen, Findings& findings);
 void look_at_modes(const Case& seen, Findings& findings);
 void look_at_generalisation(const Case& seen, Findings& findings);
 void look_at_collapse(const Case& seen, Findings& findings);

@@ -221,6 +221,19 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
       median(part(accuracies, accuracies.size() - std::min<std::size_t>(accuracies.size(), 3), accuracies.size()));
 }
 
+// A loss function that gives one number for each element, of which the program takes some alone, or weighs them: what
+// all elements say is no yardstick for that.
+void leave_out_masked(const TrainingHistory& history, Symptoms& symptoms) {
+  Values shares;
+  for (const Snapshot& snapshot : history.snapshots)
+    shares.push_back(snapshot.at("compared_elements") / snapshot.at("loss"));
+  const double share = median(shares);
+  if (!std::isfinite(share) || std::abs(share - 1) < 0.05) return;
+  symptoms.constant = symptoms.skill = symptoms.compared_early = symptoms.compared_late = symptoms.compared_best =
+      kUnknown;
+  symptoms.majority = symptoms.accuracy = kUnknown;
+}
+
 void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
   Values losses, accuracies;
   for (const Evaluated& each : history.evaluations) {
@@ -302,6 +315,7 @@ Symptoms symptoms_of(const TrainingHistory& history) {
   symptoms.is_seen_late = !history.losses.empty() && 5 * history.losses.steps.back() >= 3 * history.last_step;
   symptoms.is_adversarial = history.structure.optimizers.size() > 1;
   take_yardstick(history, symptoms);
+  leave_out_masked(history, symptoms);
   take_evaluations(history, symptoms);
   conclude(symptoms);
   return symptoms;

@@ -178,6 +178,47 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
   }
 }
 
+// Gradients came, and from some step on none comes any more: the program trains another model by then, or a part of the
+// old one was cut off.
+void look_for_late_cut(const Case& seen, Findings& findings) {
+  constexpr std::size_t kQuiet = 4;
+  const auto& snapshots = seen.snapshots();
+  const auto& parameters = seen.structure().parameters;
+  std::size_t had = 0, quiet = 0, forgotten = 0;
+  std::int64_t step = 0;
+  for (const Snapshot& snapshot : snapshots) {
+    const Values* gradient = snapshot.find("gradient");
+    if (gradient == nullptr) continue;
+    const bool is_current = gradient->size() == parameters.size();
+    std::size_t there = 0, others = 0;
+    for (std::size_t i = 0; i < gradient->size(); ++i) {
+      const bool is_nonzero = (*gradient)[i] > 0 || std::isnan((*gradient)[i]);
+      if (!is_current || !parameters[i].optimizers.empty())
+        there += is_nonzero ? 1 : 0;
+      else
+        others += is_nonzero ? 1 : 0;
+    }
+    if (there > 0) {
+      ++had;
+      quiet = forgotten = 0;
+    } else {
+      if (quiet++ == 0) step = snapshot.step;
+      forgotten = std::max(forgotten, others);
+    }
+  }
+  if (had < 2 || quiet < kQuiet || seen.symptoms.is_adversarial || !(std::abs(seen.symptoms.train.late) > 1e-9)) return;
+  findings.push_back(
+      {forgotten > 0 ? "optimizer_of_old_parameters" : "graph_cut",
+       forgotten > 0 ? 0.93 : 0.8,
+       forgotten > 0 ? fmt::format("Since step {} another model is trained than the one that the optimizer has", step)
+                     : fmt::format("Since step {} no gradient reaches what the optimizer has", step),
+       {fmt::format("in {} examined steps before that gradients came, in the {} since none", had, quiet),
+        fmt::format("{} parameters that are in no optimizer get gradients now", forgotten)},
+       {},
+       step,
+       seen.place("step")});
+}
+
 bool has_momentum(const Case& seen) {
   return std::any_of(seen.structure().optimizers.begin(), seen.structure().optimizers.end(), [](const Optimizer& each) {
     return each.kind != "SGD" || std::any_of(each.groups.begin(), each.groups.end(), [](const OptimizerGroup& group) {
@@ -295,6 +336,7 @@ void look_at_wiring(const Case& seen, Findings& findings) {
   const std::vector<GradientFacts> facts = gradients_of(seen);
   look_for_forgotten(seen, facts, findings);
   look_for_cuts(seen, facts, findings);
+  look_for_late_cut(seen, findings);
   look_for_stale_gradients(seen, findings);
   look_for_frozen(seen, findings);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any, Iterator, Optional
@@ -21,6 +22,7 @@ _PREFIX = "trainwarden/examination/"
 @pytest.fixture(autouse=True)
 def examined(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    gc.collect()  # models of the tests before are none of this one
     yield
     twt.detach()
 
@@ -92,9 +94,10 @@ def test_what_is_measured(tmp_path: Path) -> None:
     assert sum(first["labels"]) == 16 and len(first["labels"]) == 3
     assert first["input_shape"] == [16, 4]
     assert len(first["gradient"]) == 6 and min(first["gradient"]) > 0
-    for update, gradient in list(zip(first["update"], first["gradient"]))[:4]:
-        assert update == pytest.approx(0.1 * gradient, rel=1e-3)
-    assert first["update"][4:] == [0, 0]  # of the layer that no optimizer has
+    updates = [update for update in first["update"] if update > 0]
+    assert len(updates) == 4  # and none of the layer that no optimizer has
+    for update, gradient in zip(first["update"], first["gradient"]):
+        assert update == 0 or update == pytest.approx(0.1 * gradient, rel=1e-3)
 
 
 def test_the_structure_names_what_is_not_registered(tmp_path: Path) -> None:

@@ -104,8 +104,9 @@ class Session(SignalListener, Training):
             if self._depth == 1:
                 self._begin_forward(recorder, model, args, kwargs)
                 recorder.examiner.forward_begins(model, args, kwargs)
-        if recorder.activations.wanted and self._sees_activations():
+        if (recorder.activations.wanted or recorder.examiner.looks_at_calls) and self._sees_activations():
             self._look_at_stranger(recorder, module)
+        if recorder.activations.wanted and self._sees_activations():
             recorder.activations.save_inputs(module, args, kwargs)
 
     def call_ends(self, module: torch.nn.Module, output: Any) -> None:
@@ -119,8 +120,10 @@ class Session(SignalListener, Training):
             recorder.activations.save_outputs(module, output)
         if self._models.model_of(module) is not None:
             self._depth = max(0, self._depth - 1)
-            if self._depth == 0 and not recorder.is_idle:
-                self._end_forward(recorder, output)
+            if self._depth == 0:
+                recorder.examiner.forward_ends(output)
+                if not recorder.is_idle:
+                    self._end_forward(recorder, output)
 
     def call_fails(self, module: torch.nn.Module) -> None:
         self._end_unfinished(module)

@@ -12,6 +12,7 @@ from .numbers import Numbers, is_measurable
 _MAX_ELEMENTS = 1 << 14
 _MAX_CLASSES = 64
 _PRINTED = 512
+_PRINTED_ROWS = 32
 _TINY = 1e-12
 
 
@@ -77,14 +78,46 @@ def add_symbols(numbers: Numbers, value: torch.Tensor) -> None:
 _weights: dict[torch.device, torch.Tensor] = {}
 
 
+def _weights_on(device: torch.device) -> torch.Tensor:
+    weights = _weights.get(device)
+    if weights is None:
+        weights = torch.sin(torch.arange(1, _PRINTED + 1, dtype=torch.float64, device=device))
+        _weights[device] = weights
+    return weights
+
+
 def fingerprint(value: torch.Tensor) -> torch.Tensor:
     """A number that two batches share when they are the same."""
     flat = value.detach().reshape(-1)[:_PRINTED].to(torch.float64)
-    weights = _weights.get(flat.device)
-    if weights is None:
-        weights = torch.sin(torch.arange(1, _PRINTED + 1, dtype=torch.float64, device=flat.device))
-        _weights[flat.device] = weights
-    return flat.dot(weights[: flat.numel()])
+    return flat.dot(_weights_on(flat.device)[: flat.numel()])
+
+
+def row_prints(value: torch.Tensor, rows: int = _PRINTED_ROWS) -> Optional[torch.Tensor]:
+    """For each of the first samples of a batch a number that two equal samples share. None where there are no samples, or
+    where they hold too little to be told apart."""
+    if value.dim() < 2 or value.numel() // value.shape[0] < 4:
+        return None
+    flat = value.detach()[:rows].reshape(min(rows, value.shape[0]), -1)[:, :_PRINTED].to(torch.float64)
+    return flat @ _weights_on(flat.device)[: flat.shape[1]]
+
+
+def add_order(numbers: Numbers, value: torch.Tensor) -> None:
+    """`batch_order` of inputs of shape [samples, length, ...]: how alike elements are that follow each other in a sample,
+    and those that lie as far apart in memory as there are samples: the latter are neighbours where the two axes were
+    mixed up by reshape(). Correlations."""
+    if value.dim() not in (2, 3) or not value.is_floating_point() or value.shape[0] < 4 or value.shape[1] < 4:
+        return
+    samples, length = value.shape[:2]
+    if samples % length == 0 or length % samples == 0:
+        return
+    rows = value.detach().float()
+    rows = (rows - rows.mean(dim=0)).reshape(samples * length, -1)
+    limit = max(_MAX_ELEMENTS // rows.shape[1], 2 * samples + 1)
+    rows = rows[:limit]
+    size = rows.square().mean() + _TINY
+    near = (rows[1:] * rows[:-1]).mean() / size
+    far = (rows[samples:] * rows[:-samples]).mean() / size
+    numbers.add("batch_order", torch.stack([near, far]))
 
 
 class Compared:
@@ -231,8 +264,9 @@ class Compared:
         target = self.target
         if target is None:
             return
+        self._add_forecast(numbers, value, target)
         if value.numel() == target.numel() and value.is_floating_point() and target.is_floating_point():
-            same = value.detach().reshape(-1)[:2048] == target.detach().reshape(-1)[:2048]
+            same = _are_alike(value.detach().reshape(-1)[:2048], target.detach().reshape(-1)[:2048])
             numbers.add("target_is_input", same.float().mean())
         if value.is_floating_point() and value.dim() == 2 and target.numel() == value.shape[0] and 8 <= value.shape[0]:
             rows, wanted = value.detach()[:, :1024].float(), target.detach().reshape(-1).float()
@@ -245,6 +279,22 @@ class Compared:
             if same is not None:
                 numbers.add("shift_match", same)
 
+    def _add_forecast(self, numbers: Numbers, value: torch.Tensor, target: torch.Tensor) -> None:
+        """`forecast` of series: the share of targets that are the input one place on, along the second or the last axis."""
+        if not (value.is_floating_point() and target.is_floating_point() and value.dim() in (2, 3) and target.dim() >= 2):
+            return
+        shares = []
+        for axis in {1, value.dim() - 1}:
+            moved, wanted = value.detach()[:64].transpose(1, axis), target.detach()[:64]
+            wanted = wanted.transpose(1, axis) if wanted.dim() == value.dim() else wanted
+            moved = moved[..., :1].squeeze(-1) if moved.dim() == 3 else moved
+            wanted = wanted[..., :1].squeeze(-1) if wanted.dim() == 3 else wanted
+            length = min(moved.shape[1] - 1, wanted.shape[1])
+            if length >= 8 and moved.shape[0] == wanted.shape[0] and wanted.shape[1] - moved.shape[1] in (-1, 0):
+                shares.append(_are_alike(moved[:, 1 : length + 1], wanted[:, :length]).float().mean())
+        if shares:
+            numbers.add("forecast", torch.stack(shares).max())
+
     def shapes(self) -> dict[str, Any]:
         known: dict[str, Any] = {"function": self.function}
         if self.predicted is not None:
@@ -254,6 +304,11 @@ class Compared:
             known["target"] = list(self.target.shape)
             known["target_dtype"] = str(self.target.dtype)[6:]
         return known
+
+
+def _are_alike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Element by element, but for rounding."""
+    return (one - other).abs() <= 1e-5 * (1 + other.abs())
 
 
 def _matches_of_shifts(tokens: torch.Tensor, wanted: torch.Tensor) -> Optional[torch.Tensor]:

@@ -24,10 +24,10 @@ from ..parameters import parameters_in
 from ..roots import Model
 from ..transforms import depth_of_gradients
 from .allowance import Allowance
-from .batches import Compared, add_neighbours, add_spread, add_symbols, fingerprint, tensors_in
+from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, fingerprint, row_prints, tensors_in
 from .graph import graph_of
 from .layers import Layers
-from . import program_calls
+from . import own_losses, program_calls
 from .numbers import Numbers, is_measurable
 from .optimizers import Optimizers
 from .structure import caller_place, describe
@@ -44,6 +44,10 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 # In so many full examinations the layers are looked at, too, which costs most; and the structure is described again.
 _LAYERS_EVERY = 4
 _STRUCTURE_EVERY = 8
+# Of evaluations the samples of so many batches are told apart, so many of each.
+_MAX_EVALUATED_BATCHES = 32
+_EVALUATED_ROWS = 4
+_MAX_OUTPUTS = 8
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
@@ -85,6 +89,7 @@ class _Evaluation:
         self.matches = program_calls.Matches()
         self.calls = 0
         self.batches: Optional[Numbers] = None
+        self.rows: list[torch.Tensor] = []  # prints of samples
 
 
 class Examiner:
@@ -125,6 +130,7 @@ class Examiner:
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None  # of a call without gradients in training mode
         self._is_first_compared = True
         self._input: Optional[torch.Tensor] = None  # of this step, until its loss is computed
+        self._outputs: list[torch.Tensor] = []  # of models in this step, the same
         self._has_input = False  # what goes into the model was seen in this step
         self._graphs = 0
         self._optimizers_seen = Optimizers()
@@ -147,6 +153,7 @@ class Examiner:
         self._is_first_compared = True
         self._has_input = False
         self._input = None
+        self._outputs = []
         if mode in ("eval", "predict"):
             self._begin_evaluation(mode)
             return
@@ -215,6 +222,12 @@ class Examiner:
         if self._level == _FULL or (evaluates and self._level == _LIGHT):
             self._look_at_inputs(evaluates, args, kwargs)
 
+    def forward_ends(self, output: Any) -> None:
+        """An outermost model has given this."""
+        if self._level == _FULL and self._mode not in ("eval", "predict"):
+            self._outputs += [each for each in tensors_in(output) if each.grad_fn is not None][:_MAX_OUTPUTS]
+            self._outputs = self._outputs[-_MAX_OUTPUTS:]
+
     def _count_repeats(self, args: Any) -> None:
         """Passes of the same input, as those that are averaged where dropout is kept on purpose."""
         first = next((each for each in args if isinstance(each, torch.Tensor)), None) if isinstance(args, tuple) else None
@@ -248,6 +261,10 @@ class Examiner:
             numbers.add("input_scales", torch.stack([spread.max(), positive.min()]))
         if self._fulls % _LAYERS_EVERY == 0:
             add_neighbours(numbers, first)
+            add_order(numbers, first)
+        rows = row_prints(first)
+        if rows is not None:
+            numbers.add("row_prints", rows)
         numbers.add("input_shape", [float(size) for size in first.shape])
         if first.dtype in (torch.int64, torch.int32):
             add_symbols(numbers, first)
@@ -261,6 +278,9 @@ class Examiner:
             return
         if what == "input":
             evaluation.calls += 1
+            rows = row_prints(value, _EVALUATED_ROWS) if len(evaluation.rows) < _MAX_EVALUATED_BATCHES else None
+            if rows is not None:
+                evaluation.rows.append(rows)
             if evaluation.batches is None:
                 evaluation.batches = Numbers()
                 add_spread(evaluation.batches, "eval_input", value)
@@ -287,19 +307,23 @@ class Examiner:
         if not self._is_first_compared:
             self._look_at_second(Compared(function, inputs, ignore_index))
             return
+        value = next((each for each in tensors_in(output)), None)
+        self._take_compared(Compared(function, inputs, ignore_index))
+        if value is not None and is_measurable(value):
+            # Of one number for each element the program makes its loss itself, perhaps of some of them alone.
+            self._numbers.add("compared_loss" if value.numel() == 1 else "compared_elements", value.detach().float().mean())
+        if "loss" not in self._places:
+            self._note_place("loss")
+
+    def _take_compared(self, compared: Compared) -> None:
+        assert self._numbers is not None
         self._is_first_compared = False
-        compared = Compared(function, inputs, ignore_index)
         compared.add(self._numbers, "")
         if self._input is not None:
             compared.add_relation(self._numbers, self._input)
             if self._input.dim() == 2 and not self._input.is_floating_point():
                 compared.add_padding(self._numbers, self._input.shape[0])
         shapes = compared.shapes()
-        value = next((each for each in tensors_in(output)), None)
-        if value is not None and value.numel() == 1 and is_measurable(value):
-            self._numbers.add("compared_loss", value)
-        if "loss" not in self._places:
-            self._note_place("loss")
         if shapes not in self._compared and len(self._compared) < 8:
             self._compared.append(shapes)
 
@@ -337,6 +361,10 @@ class Examiner:
     def _look_at_loss(self, root: torch.Tensor) -> None:
         self._note_place("backward")
         if self._numbers is not None:
+            own = own_losses.compared_in(root, self._outputs) if self._is_first_compared else None
+            self._outputs = []
+            if own is not None:
+                self._take_compared(own)
             self._numbers.add("loss", root)
             if self._graphs < len(_GRAPH_AT) and self._fulls >= _GRAPH_AT[self._graphs]:
                 self._graphs += 1
@@ -503,6 +531,8 @@ class Examiner:
             numbers.extend(evaluation.batches)
         numbers.add("eval_after", float(evaluation.after_step))
         numbers.add("eval_calls", float(evaluation.calls))
+        if evaluation.rows:
+            numbers.add("eval_rows", torch.cat(evaluation.rows))
         if evaluation.losses:
             numbers.add("eval_loss", torch.stack(evaluation.losses).mean())
             numbers.add("eval_losses", float(len(evaluation.losses)))

@@ -8,6 +8,7 @@ import torch
 
 _MAX_NODES = 4000
 _NUMBERS = ("_saved_dim", "_saved_reduction", "_saved_exponent", "_saved_p", "_saved_training", "_saved_eps")
+_LISTS = ("_saved_dim", "_saved_dims", "_saved_padding", "_saved_dilation", "_saved_pad", "_saved_dim0", "_saved_dim1")
 _SIZES = ("_saved_self_sizes", "_saved_self_sym_sizes", "_saved_sizes", "_saved_weight_sizes")
 
 
@@ -47,11 +48,22 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
     for key in _NUMBERS:
         value = getattr(node, key, None)
         if isinstance(value, (bool, int, float)):
-            if isinstance(value, int) and value >= 1 << 63:
-                value -= 1 << 64  # dimensions are kept as unsigned numbers
-            known[key[7:]] = value
+            known[key[7:]] = _signed(value) if isinstance(value, int) else value
+    for key in _LISTS:
+        value = getattr(node, key, None)
+        if isinstance(value, int) and key not in _NUMBERS:
+            known[key[7:]] = _signed(value)
+        elif isinstance(value, (tuple, list)) and len(value) <= 4 and all(isinstance(each, int) for each in value):
+            known[key[7:]] = [_signed(each) for each in value]
+    if name == "Softmax":
+        known["axes"] = node._saved_result.dim()
     for key in _SIZES:
         value = getattr(node, key, None)
         if isinstance(value, (tuple, list)) and all(isinstance(each, int) for each in value):
             known["sizes"] = list(value)
     return [name, before, known]
+
+
+def _signed(value: int) -> int:
+    """Dimensions are kept as unsigned numbers."""
+    return value - (1 << 64) if value >= 1 << 63 else value

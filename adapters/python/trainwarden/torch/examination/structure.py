@@ -111,11 +111,22 @@ def _unregistered(name: str, module: torch.nn.Module, registered: set[int]) -> l
     for key, value in list(module.__dict__.items()):
         if key.startswith("_"):
             continue
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-        lost = [each for each in list(items)[:64] if _is_lost(each, registered)]
+        lost = [each for each in _contained(value) if _is_lost(each, registered)]
         if lost:
             found.append({"module": name, "attribute": key, "count": len(lost), "kind": type(lost[0]).__name__})
     return found
+
+
+def _contained(value: Any, depth: int = 3) -> list[Any]:
+    """What lies in a list, a dictionary, or in those within it."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    found: list[Any] = []
+    for each in list(items)[:64]:
+        if depth > 1 and isinstance(each, (dict, list, tuple)):
+            found += _contained(each, depth - 1)
+        else:
+            found.append(each)
+    return found[:256]
 
 
 def _is_lost(value: Any, registered: set[int]) -> bool:

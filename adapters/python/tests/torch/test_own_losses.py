@@ -1,0 +1,80 @@
+"""What a loss that the program computes itself compares is read from its graph."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from trainwarden.torch.examination.own_losses import compared_in
+
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda p, y: ((p - y) ** 2).mean(),
+        lambda p, y: ((y - p) ** 2).mean(),
+        lambda p, y: (p - y).pow(2).sum() / len(y),
+        lambda p, y: 0.5 * ((p - y) * (p - y)).mean(),
+        lambda p, y: torch.sqrt(((p - y) ** 2).mean()),
+        lambda p, y: ((p.squeeze(-1) - y.squeeze(-1)) ** 2).mean() + 0.01 * p.sum(),
+        lambda p, y: (p - y).abs().mean(),
+    ],
+)
+def test_differences(loss: Loss) -> None:
+    torch.manual_seed(0)
+    net, x, y = nn.Linear(3, 1), torch.randn(8, 3), torch.randn(8, 1)
+    output = net(x)
+    compared = compared_in(loss(output, y), [output])
+    assert compared is not None and compared.predicted is not None and compared.target is not None
+    assert torch.allclose(compared.target.reshape(-1), y.reshape(-1), atol=1e-6)
+    assert torch.equal(compared.predicted.reshape(-1), output.detach().reshape(-1))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda p, y: -torch.log_softmax(p, dim=1).gather(1, y[:, None]).mean(),
+        lambda p, y: -torch.log_softmax(p, dim=-1)[torch.arange(len(y)), y].sum() / len(y),
+        lambda p, y: -torch.log(torch.softmax(p, dim=1))[range(len(y)), y].mean(),
+    ],
+)
+def test_likelihoods(loss: Loss) -> None:
+    torch.manual_seed(0)
+    net, x, y = nn.Linear(3, 4), torch.randn(8, 3), torch.randint(0, 4, (8,))
+    output = net(x)
+    value = loss(output, y)
+    compared = compared_in(value, [output])
+    assert compared is not None and compared.target is not None and compared.has_classes()
+    assert torch.equal(compared.target, y)
+    plain = compared.plain_loss()
+    assert plain is not None and torch.allclose(plain, value.detach(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda p, y: p.sum(),
+        lambda p, y: (p - p.mean()).pow(2).mean(),  # of two that are learned
+        lambda p, y: ((p - y.reshape(1, -1)) ** 2).mean(),  # each with every other
+        lambda p, y: -(y * torch.log(torch.sigmoid(p))).mean(),
+    ],
+)
+def test_others_are_left_alone(loss: Loss) -> None:
+    net, x, y = nn.Linear(3, 1), torch.randn(8, 3), torch.rand(8, 1)
+    output = net(x)
+    assert compared_in(loss(output, y), [output]) is None
+
+
+def test_what_was_changed_since_is_left_alone() -> None:
+    net, x = nn.Linear(3, 1), torch.randn(8, 3)
+    output = net(x)
+    difference = output - torch.ones(8, 1)
+    value = (difference**2).mean()
+    with torch.no_grad():
+        difference += 1.0
+    assert compared_in(value, [output]) is None

@@ -1,0 +1,109 @@
+"""Own losses: what a loss that the program computes itself compares, read from its graph.
+
+`((model(x) - y) ** 2).mean()` calls no loss function. Its graph keeps the differences, and the model's output is known:
+so the targets are, too. The same holds for `-log_softmax(model(x))[range(n), y].mean()`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Optional
+
+import torch
+
+from .batches import Compared
+
+# Between a loss and its differences.
+_SCALINGS = ("Mean", "Sum", "Div", "Mul", "Neg", "Add", "Sqrt", "View", "Squeeze", "Unsqueeze", "Reshape", "ToCopy",
+             "Clone", "Alias", "Unsafe")  # fmt: skip
+# Between an output of the model and what is compared.
+_VIEWS = ("View", "Squeeze", "Unsqueeze", "Reshape", "Unsafe", "Alias", "Clone", "ToCopy", "Select", "Slice", "T")
+_MAX_NODES = 24
+_MAX_VIEWS = 4
+
+
+def compared_in(root: torch.Tensor, outputs: list[torch.Tensor]) -> Optional[Compared]:
+    """`outputs`: of the model, in this step. None where the loss is another one."""
+    try:
+        for node in _behind(root.grad_fn):
+            found = _squares(node, outputs) or _likelihoods(node)
+            if found is not None:
+                return found
+    except RuntimeError:  # what was saved is gone, or was changed since
+        pass
+    return None
+
+
+def _name(node: Any) -> str:
+    return type(node).__name__.split("Backward")[0]
+
+
+def _behind(node: Any) -> Iterator[Any]:
+    """What the loss is made of, past sums and scalings; the nearest first."""
+    open_nodes, count = [node], 0
+    while open_nodes and count < _MAX_NODES:
+        here = open_nodes.pop(0)
+        if here is None:
+            continue
+        count += 1
+        yield here
+        if _name(here).startswith(_SCALINGS):
+            open_nodes += [each for each, _ in here.next_functions]
+
+
+def _squares(node: Any, outputs: list[torch.Tensor]) -> Optional[Compared]:
+    name = _name(node)
+    inner = node.next_functions[0][0] if node.next_functions else None
+    is_square = (name == "Pow" and getattr(node, "_saved_exponent", None) == 2) or _is_own_square(node)
+    if inner is None or not (is_square or name == "Abs") or _name(inner) != "Sub" or len(inner.next_functions) != 2:
+        return None
+    (first, _), (second, _) = inner.next_functions
+    if (first is None) == (second is None):
+        return None
+    differences = node._saved_self
+    predicted = _output_behind(first if first is not None else second, outputs)
+    if differences is None or predicted is None or predicted.numel() != differences.numel():
+        return None
+    predicted, differences = predicted.detach().reshape(differences.shape), differences.detach()
+    target = predicted - differences if first is not None else predicted + differences
+    return Compared("mse_loss" if is_square else "l1_loss", (predicted, target))
+
+
+def _is_own_square(node: Any) -> bool:
+    """`d * d`, or `(p - y) * (p - y)`."""
+    if _name(node) != "Mul" or len(node.next_functions) != 2 or any(each is None for each, _ in node.next_functions):
+        return False
+    one, other = node._saved_self, node._saved_other
+    return one is not None and other is not None and one.shape == other.shape and torch.equal(one, other)
+
+
+def _output_behind(node: Any, outputs: list[torch.Tensor]) -> Optional[torch.Tensor]:
+    for _ in range(_MAX_VIEWS):
+        for output in outputs:
+            if output.grad_fn is node:
+                return output
+        if node is None or not _name(node).startswith(_VIEWS) or not node.next_functions:
+            return None
+        node = node.next_functions[0][0]
+    return None
+
+
+def _likelihoods(node: Any) -> Optional[Compared]:
+    name = _name(node)
+    inner = node.next_functions[0][0] if node.next_functions else None
+    if inner is None or name not in ("Gather", "Index"):
+        return None
+    if _name(inner) == "LogSoftmax":
+        logarithms = inner._saved_result
+    elif _name(inner) == "Log" and _name(inner.next_functions[0][0]) == "Softmax":
+        logarithms = inner.next_functions[0][0]._saved_result.log()
+    else:
+        return None
+    if name == "Gather":
+        labels = node._saved_index
+        labels = labels.squeeze(-1) if labels.dim() == logarithms.dim() and labels.shape[-1] == 1 else None
+    else:
+        chosen = [each for each in node._saved_indices if each is not None]
+        labels = chosen[1] if len(chosen) == 2 else None
+    if labels is None or labels.is_floating_point() or logarithms.dim() != 2 or labels.shape != logarithms.shape[:1]:
+        return None
+    return Compared("nll_loss", (logarithms.detach(), labels.detach()))

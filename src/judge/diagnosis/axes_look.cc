@@ -1,0 +1,156 @@
+// Axes: over which one a softmax is taken, and which one is then summed over; and models of series that see ahead.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/graph_walk.h"
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+std::optional<double> setting_of(const GraphNode& node, std::string_view key) {
+  const auto found = node.settings.find(key);
+  return found == node.settings.end() ? std::nullopt : std::optional(found->second);
+}
+
+struct SoftmaxBehind {
+  const GraphNode* node = nullptr;
+  bool is_swapped = false;  // its last two axes are exchanged on the way
+};
+
+// The softmax whose result this operand is, past what keeps or exchanges the last two axes.
+SoftmaxBehind softmax_behind(const Graph& graph, std::size_t at) {
+  SoftmaxBehind found;
+  for (int i = 0; i < 10; ++i) {
+    const GraphNode& node = graph.nodes[at];
+    if (node.operation == "Softmax") {
+      found.node = &node;
+      return found;
+    }
+    if (node.from.empty()) return {};
+    if (node.operation == "Transpose" || node.operation == "T")
+      found.is_swapped = !found.is_swapped;
+    else if (!is_one_of(node.operation, {"View", "UnsafeView", "ReshapeAlias", "Expand", "Clone", "Alias", "ToCopy",
+                                         "NativeDropout", "FusedDropout", "MaskedFill"}))
+      return {};
+    at = node.from.front();
+  }
+  return {};
+}
+
+// Attention: the weights of a matrix product must sum to 1 over what it sums over.
+bool is_other_axis(const SoftmaxBehind& softmax, std::size_t operand) {
+  const auto axes = setting_of(*softmax.node, "axes"), dim = setting_of(*softmax.node, "dim");
+  if (!axes || !dim || *axes < 2) return false;
+  const double taken = *dim < 0 ? *dim + *axes : *dim;
+  const double last = *axes - 1, before = *axes - 2;
+  if (taken != last && taken != before) return *axes <= 3;
+  const bool sums_last = (operand == 0) != softmax.is_swapped;
+  return taken != (sums_last ? last : before);
+}
+
+void look_for_attention_axis(const Case& seen, const Graph& graph, Findings& findings) {
+  for (const GraphNode& node : graph.nodes) {
+    if (!is_one_of(node.operation, {"Bmm", "Mm"}) || node.from.size() != 2) continue;
+    for (std::size_t operand = 0; operand < 2; ++operand) {
+      const SoftmaxBehind softmax = softmax_behind(graph, node.from[operand]);
+      if (softmax.node == nullptr || !is_other_axis(softmax, operand)) continue;
+      findings.push_back(
+          {"softmax_dimension",
+           0.85,
+           "The weights of an attention sum to 1 over another axis than the one that is summed over",
+           {fmt::format("softmax is taken over dimension {} of {}, and a matrix product sums over another",
+                        *setting_of(*softmax.node, "dim"), *setting_of(*softmax.node, "axes"))},
+           {},
+           0,
+           seen.place("backward")});
+      return;
+    }
+  }
+}
+
+// `(softmax(scores, dim).unsqueeze(-1) * values).sum(dim)`: the same axis, both times.
+void look_for_pooling_axis(const Case& seen, const Graph& graph, Findings& findings) {
+  for (const GraphNode& node : graph.nodes) {
+    if (node.operation != "Sum" || node.from.size() != 1 || node.sizes.empty()) continue;
+    const auto summed = setting_of(node, "dim/0");
+    if (!summed || setting_of(node, "dim/1")) continue;
+    const GraphNode& product = graph.nodes[node.from.front()];
+    if (product.operation != "Mul" || product.from.size() != 2) continue;
+    for (const std::size_t from : product.from) {
+      const GraphNode* weights = &graph.nodes[from];
+      int added = 0;
+      while (weights->operation == "Unsqueeze" && !weights->from.empty() && added < 3) {
+        const auto where = setting_of(*weights, "dim");
+        if (!where || (*where >= 0 && *where < static_cast<double>(node.sizes.size()) - 1)) break;
+        weights = &graph.nodes[weights->from.front()];
+        ++added;
+      }
+      const auto axes = setting_of(*weights, "axes"), dim = setting_of(*weights, "dim");
+      if (weights->operation != "Softmax" || !axes || !dim || *axes + added != static_cast<double>(node.sizes.size()))
+        continue;
+      const double taken = *dim < 0 ? *dim + *axes : *dim;
+      const double over = *summed < 0 ? *summed + static_cast<double>(node.sizes.size()) : *summed;
+      if (taken == over) continue;
+      findings.push_back(
+          {"softmax_dimension",
+           0.85,
+           "Weights that sum to 1 over one axis are used for a sum over another one",
+           {fmt::format("softmax is taken over dimension {}, the weighted values are summed over {}", taken, over)},
+           {},
+           0,
+           seen.place("backward")});
+      return;
+    }
+  }
+}
+
+// A convolution over a series that is padded alike on both sides sees as far ahead as back.
+bool sees_ahead(const Case& seen, const Graph& graph) {
+  const auto& parameters = seen.structure().parameters;
+  for (const GraphNode& node : graph.nodes) {
+    if (!starts_with(node.operation, "Convolution") && node.operation != "MkldnnConvolution") continue;
+    const auto padding = setting_of(node, "padding/0");
+    const double dilation = setting_of(node, "dilation/0").value_or(1);
+    for (const std::size_t from : node.from) {
+      const std::int64_t number = graph.nodes[from].number;
+      if (number < 0 || static_cast<std::size_t>(number) >= parameters.size()) continue;
+      const auto& shape = parameters[static_cast<std::size_t>(number)].shape;
+      if (shape.size() != 3 || shape[2] < 3) continue;
+      if (padding && *padding > 0 && 2 * *padding == dilation * static_cast<double>(shape[2] - 1)) return true;
+    }
+  }
+  return std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [](const Module& each) {
+    const auto both = each.settings.find("bidirectional");
+    return both != each.settings.end() && both->second > 0;
+  });
+}
+
+void look_for_sight_ahead(const Case& seen, const Graph& graph, Findings& findings) {
+  const double forecast = median_of(seen.history, "forecast");
+  if (!(forecast > 0.9) || !sees_ahead(seen, graph)) return;
+  findings.push_back({"target_leak",
+                      0.88,
+                      "The model is to tell the next value of a series, and sees it: a layer looks ahead",
+                      {fmt::format("{:.0f} % of the targets are the input one place on", 100 * forecast),
+                       "a convolution is padded alike on both sides, or a recurrent layer runs in both directions"},
+                      {},
+                      0,
+                      {}});
+}
+
+}  // namespace
+
+void look_at_axes(const Case& seen, Findings& findings) {
+  const Graph* const graph = seen.graph();
+  if (graph == nullptr || graph->nodes.empty() || seen.snapshots().empty()) return;
+  look_for_attention_axis(seen, *graph, findings);
+  look_for_pooling_axis(seen, *graph, findings);
+  look_for_sight_ahead(seen, *graph, findings);
+}
+
+}  // namespace trainwarden::diagnosis

@@ -1,0 +1,99 @@
+// Overlap: samples that are in the training and in the evaluation.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+struct Trained {
+  std::set<double> samples;
+  double again = 0;    // of the samples of late examinations, the share that earlier ones had seen: how much of the
+                       // training data is known
+  double doubles = 0;  // share of samples that another one of their batch equals
+};
+
+Trained trained_samples(const Case& seen) {
+  Trained trained;
+  std::size_t late = 0, known = 0, all = 0, doubles = 0, looks = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) looks += snapshot.find("row_prints") != nullptr ? 1 : 0;
+  std::size_t at = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* rows = snapshot.find("row_prints");
+    if (rows == nullptr) continue;
+    const std::set<double> here(rows->begin(), rows->end());
+    all += rows->size(), doubles += rows->size() - here.size();
+    if (++at * 3 > looks * 2) {
+      late += here.size();
+      known += static_cast<std::size_t>(
+          std::count_if(here.begin(), here.end(), [&](double row) { return trained.samples.count(row) > 0; }));
+    }
+    trained.samples.insert(here.begin(), here.end());
+  }
+  if (late > 0) trained.again = static_cast<double>(known) / static_cast<double>(late);
+  if (all > 0) trained.doubles = static_cast<double>(doubles) / static_cast<double>(all);
+  return trained;
+}
+
+void look_for_shared_samples(const Case& seen, Findings& findings) {
+  const Trained trained = trained_samples(seen);
+  std::size_t shared = 0, count = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    const Values* rows = each.numbers.find("eval_rows");
+    if (rows == nullptr) continue;
+    count += rows->size();
+    shared += static_cast<std::size_t>(
+        std::count_if(rows->begin(), rows->end(), [&](double row) { return trained.samples.count(row) > 0; }));
+  }
+  constexpr double kMinKnown = 0.1, kMaxDoubles = 0.02;
+  if (shared < 6 || trained.again < kMinKnown || trained.doubles > kMaxDoubles) return;
+  const double share = static_cast<double>(shared) / static_cast<double>(count);
+  if (share < 0.75 * trained.again) return;
+  findings.push_back(
+      {"evaluation_on_training_data",
+       0.8,
+       "The evaluation uses samples that the model is trained on",
+       {fmt::format("{} of {} looked-at samples of the evaluation had been trained on, of the training's own {:.0f} % "
+                    "were known by then",
+                    shared, count, 100 * trained.again)},
+       {},
+       0,
+       {}});
+}
+
+void look_for_shared_batches(const Case& seen, Findings& findings) {
+  std::map<double, std::size_t> trained;
+  for (const auto& [step, print] : seen.history.prints) ++trained[print];
+  std::size_t shared = 0, count = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    const double print = each.numbers.at("eval_fingerprint");
+    if (!std::isfinite(print)) continue;
+    ++count;
+    shared += trained.count(print) > 0 ? 1 : 0;
+  }
+  if (shared == 0 || count == 0 || shared * 2 < count || trained.size() < 2) return;
+  findings.push_back(
+      {"evaluation_on_training_data",
+       0.45,
+       "Batches of the evaluation are batches of the training",
+       {fmt::format("in {} of {} evaluations the first batch was one that had been trained on", shared, count)},
+       {},
+       0,
+       {}});
+}
+
+}  // namespace
+
+void look_at_overlap(const Case& seen, Findings& findings) {
+  if (seen.snapshots().empty()) return;
+  look_for_shared_samples(seen, findings);
+  look_for_shared_batches(seen, findings);
+}
+
+}  // namespace trainwarden::diagnosis
