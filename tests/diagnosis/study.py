@@ -61,6 +61,8 @@ class Shuffle(ast.NodeTransformer):
                 kept.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
             elif isinstance(node, ast.arg):
                 kept.add(node.arg)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                kept.add(node.name)
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 kept.update(node.names)
         return {name for name in stored - kept if not name.startswith("__") and not keyword.iskeyword(name)}

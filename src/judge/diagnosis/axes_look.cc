@@ -116,11 +116,15 @@ bool sees_ahead(const Case& seen, const Graph& graph) {
     if (!starts_with(node.operation, "Convolution") && node.operation != "MkldnnConvolution") continue;
     const auto padding = setting_of(node, "padding/0");
     const double dilation = setting_of(node, "dilation/0").value_or(1);
+    const GraphNode& given = graph.nodes[node.from.empty() ? 0 : node.from.front()];
+    const auto before = setting_of(given, "pad/0"), behind = setting_of(given, "pad/1");
+    const bool is_even = given.operation == "ConstantPadNd" && before && behind && *before > 0 && *before == *behind;
     for (const std::size_t from : node.from) {
       const std::int64_t number = graph.nodes[from].number;
       if (number < 0 || static_cast<std::size_t>(number) >= parameters.size()) continue;
       const auto& shape = parameters[static_cast<std::size_t>(number)].shape;
       if (shape.size() != 3 || shape[2] < 3) continue;
+      if (is_even) return true;
       if (padding && *padding > 0 && 2 * *padding == dilation * static_cast<double>(shape[2] - 1)) return true;
     }
   }

@@ -140,6 +140,17 @@ void look_for_seeds(const Case& seen, Findings& findings) {
     if (same == 0) first = seed;
     same += seed == first ? 1 : 0;
   }
+  if (looks >= 6 && same >= 4 && same * 10 < looks * 8) {
+    findings.push_back(
+        {"random_state_repeated",
+         same * 5 >= looks ? 0.82 : 0.6,
+         fmt::format("The program sets the seed {} again and again while it trains", number(first)),
+         {fmt::format("before {} of {} looked-at steps: what is drawn at random repeats from there", same, looks)},
+         {},
+         1,
+         {}});
+    return;
+  }
   if (looks < 4 || same * 10 < looks * 8) return;
   findings.push_back({"random_state_repeated",
                       0.88,

@@ -82,10 +82,7 @@ void name_what_is_missing(const TrainingHistory& history, Diagnosis& diagnosis) 
     diagnosis.missing.push_back(fmt::format("{} damaged records of the examination", history.unreadable));
 }
 
-}  // namespace
-
-Diagnosis diagnose(const TrainingHistory& all) {
-  const TrainingHistory& history = all.best_known();
+Diagnosis diagnose_one(const TrainingHistory& history) {
   Diagnosis diagnosis;
   diagnosis.symptoms = symptoms_of(history);
   diagnosis.steps = history.last_step + 1;
@@ -111,6 +108,20 @@ Diagnosis diagnose(const TrainingHistory& all) {
   }
   name_what_is_missing(history, diagnosis);
   return diagnosis;
+}
+
+}  // namespace
+
+// Where a process trains one model after another, the one before may be what is wrong.
+Diagnosis diagnose(const TrainingHistory& all) {
+  Diagnosis diagnosis = diagnose_one(all.best_known());
+  const TrainingHistory* const other = all.other_known();
+  if (other == nullptr || diagnosis.first() != nullptr) return diagnosis;
+  Diagnosis before = diagnose_one(*other);
+  if (before.first() == nullptr) return diagnosis;
+  before.findings.front().evidence.insert(before.findings.front().evidence.begin(),
+                                          "it is of an earlier training of the same process");
+  return before;
 }
 
 }  // namespace trainwarden::diagnosis

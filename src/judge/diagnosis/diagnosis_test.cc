@@ -270,15 +270,17 @@ TEST(Diagnosis, NamesARecurrenceThatLetsGradientsFade) {
   EXPECT_NE(diagnosis.findings[0].statement.find("60 times"), std::string::npos);
 }
 
-TEST(Diagnosis, ForgetsTheTrainingBeforeWhenAnotherBegins) {
+TEST(Diagnosis, TellsTheTrainingBeforeWhereTheLastOneIsInOrder) {
   TrainingUnderTest before, after;
   before.unregistered = R"({"module":"","attribute":"blocks","kind":"Linear","count":3})";
   after.numbers = {{"training", {1}}};
   TrainingHistory history = before.history();
   EXPECT_NE(diagnose(history).first(), nullptr);
   after.add_to(history);
-  EXPECT_EQ(diagnose(history).first(), nullptr);
-  EXPECT_EQ(diagnose(history).examined, 40);
+  const Diagnosis diagnosis = diagnose(history);
+  ASSERT_NE(diagnosis.first(), nullptr);
+  EXPECT_EQ(diagnosis.first()->cause, "layers_not_registered");
+  EXPECT_EQ(diagnosis.first()->evidence.front(), "it is of an earlier training of the same process");
 }
 
 TEST(Diagnosis, TellsPaddingInTheLossByTheLossItself) {

@@ -79,9 +79,11 @@ void TrainingHistory::take_text(std::string_view name, std::string_view text) {
     layout_ = read.ok() ? *std::move(read) : decltype(layout_)();
   } else if (name == "examination/structure") {
     auto read = read_structure(text);
-    if (read.ok())
+    if (read.ok()) {
+      if (!has_new_structure_) older_structure_ = std::move(structure);
+      has_new_structure_ = true;
       structure = *std::move(read);
-    else
+    } else
       ++unreadable;
   } else if (name == "examination/graph" && graphs.size() < kMaxGraphs) {
     auto read = read_graph(text);
@@ -112,6 +114,7 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
     begin_training();
   }
   older_graphs_ = graphs.size();
+  has_new_structure_ = false;
   add_losses(losses, record);
   if (const Values* steps = record.find(kPrintSteps)) {
     const Values* values = record.find(kPrints);
@@ -120,6 +123,10 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
     }
   }
   if (const Values* found = record.find("counts")) counts = counts_of(*found);
+  if (const double seen = record.at("outside", 1); std::isfinite(seen)) {
+    outside_changed += record.at("outside", 0);
+    outside_seen += seen;
+  }
   if (const double spent = record.at("spent_seconds"); std::isfinite(spent)) spent_seconds = spent;
   if (record.find("eval_after") != nullptr) {
     if (evaluations.size() < kMaxEvaluations) evaluations.push_back(evaluated(record));
@@ -141,8 +148,16 @@ void TrainingHistory::begin_training() {
   if (former_ == nullptr || former_->snapshots.size() <= snapshots.size()) {
     former_.reset();  // one is kept, not a chain of them
     former_ = std::make_shared<TrainingHistory>(*this);
+    if (has_new_structure_) former_->structure = older_structure_;
+    former_->graphs.resize(std::min(older_graphs_, former_->graphs.size()));
+  }
+  for (const Snapshot& snapshot : snapshots) {
+    const Values* rows = snapshot.find("row_prints");
+    if (rows != nullptr && earlier_rows.size() + rows->size() <= kMaxPrints)
+      earlier_rows.insert(earlier_rows.end(), rows->begin(), rows->end());
   }
   snapshots.clear();
+  outside_changed = outside_seen = 0;
   evaluations.clear();
   losses = {};
   prints.clear();
@@ -171,8 +186,15 @@ void TrainingHistory::forget_rules() {
   if (former_ != nullptr) former_->forget_rules();
 }
 
+constexpr std::size_t kEnough = 8;  // full examinations
+
+const TrainingHistory* TrainingHistory::other_known() const {
+  if (former_ == nullptr) return nullptr;
+  const TrainingHistory* other = &best_known() == this ? former_.get() : this;
+  return other->snapshots.size() >= kEnough ? other : nullptr;
+}
+
 const TrainingHistory& TrainingHistory::best_known() const {
-  constexpr std::size_t kEnough = 8;  // full examinations
   return former_ == nullptr || snapshots.size() >= std::min(kEnough, former_->snapshots.size()) ? *this : *former_;
 }
 

@@ -151,10 +151,15 @@ class TrainingHistory {
   void take_rule(RuleFinding finding);
   void forget_rules();
   const TrainingHistory& best_known() const;
+  // The other one of the two, where it was looked at enough to be judged, too; null otherwise.
+  const TrainingHistory* other_known() const;
 
   bool is_empty() const { return examinations == 0 && rules.empty(); }
 
   std::vector<Snapshot> snapshots;
+  std::vector<double> earlier_rows;  // prints of samples that trainings before this one had
+  double outside_changed = 0,
+         outside_seen = 0;  // steps before which something else had changed weights, of those compared
   std::vector<Evaluated> evaluations;
   StepNumbers losses;                                   // of each step that was looked at
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
@@ -175,6 +180,8 @@ class TrainingHistory {
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;
   std::shared_ptr<TrainingHistory> former_;  // of the trainings before, the one that was looked at most
+  bool has_new_structure_ = false;           // since the last numbers
+  Structure older_structure_;                // the one before that, likewise
   std::size_t older_graphs_ = 0;             // those that came before the last numbers
 };
 

@@ -14,6 +14,20 @@ namespace {
 std::string shape(const std::vector<std::int64_t>& sizes) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
+// A matrix of products of all with all, as contrastive losses have it, is one on purpose.
+bool is_product(const Graph& graph, std::size_t at) {
+  for (const std::size_t from : graph.nodes[at].from) {
+    std::size_t source = past_views(graph, from);
+    for (int step = 0; step < 4 && is_one_of(graph.nodes[source].operation, {"Div", "Mul", "Add", "Rsub", "Exp"}) &&
+                       !graph.nodes[source].from.empty();
+         ++step) {
+      source = past_views(graph, graph.nodes[source].from.front());
+    }
+    if (is_one_of(graph.nodes[source].operation, {"Mm", "Bmm", "Addmm", "Cdist", "CosineSimilarity"})) return true;
+  }
+  return false;
+}
+
 void look_for_broadcast(const Case& seen, Findings& findings) {
   for (const Compared& each : seen.structure().compared) {
     const bool by_element = contains(each.function, "mse") || contains(each.function, "MSE") ||
@@ -32,6 +46,20 @@ void look_for_broadcast(const Case& seen, Findings& findings) {
          seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
     return;
   }
+  if (const double elements = median_of(seen.history, "own_broadcast", 0); std::isfinite(elements)) {
+    const double predicted = median_of(seen.history, "own_broadcast", 1),
+                 samples = median_of(seen.history, "own_broadcast", 2);
+    findings.push_back(
+        {"shapes_broadcast_in_loss",
+         0.9,
+         fmt::format("{} predictions for {} samples become {} differences: each is compared with every other",
+                     predicted, samples, elements),
+         {"the shapes of predictions and targets differ, and are broadcast"},
+         {},
+         0,
+         seen.place("backward")});
+    return;
+  }
   // A loss of one's own: the mean over a square, where the batch is one side of it.
   const Graph* graph = seen.graph();
   if (graph == nullptr || seen.snapshots().empty()) return;
@@ -48,7 +76,7 @@ void look_for_broadcast(const Case& seen, Findings& findings) {
          ++step) {
       at = past_views(*graph, graph->nodes[at].from.front());
     }
-    if (graph->nodes[at].operation != "Sub") continue;
+    if (graph->nodes[at].operation != "Sub" || is_product(*graph, at)) continue;
     findings.push_back({"shapes_broadcast_in_loss",
                         0.85,
                         fmt::format("The loss is a mean over {}, each sample of the batch compared with every other",

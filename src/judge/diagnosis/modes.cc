@@ -22,6 +22,18 @@ std::vector<std::string> modal_modules(const Case& seen) {
   return names;
 }
 
+// Batch norm that has never averaged over a batch normalises nothing.
+bool never_tracked(const Case& seen) {
+  std::size_t norms = 0, fresh = 0;
+  for (const Module& module : seen.structure().modules) {
+    const auto tracked = module.settings.find("tracked");
+    if (tracked == module.settings.end()) continue;
+    ++norms;
+    fresh += tracked->second == 0 ? 1 : 0;
+  }
+  return norms > 0 && fresh == norms;
+}
+
 void look_for_modes(const Case& seen, Findings& findings) {
   const std::vector<std::string> modal = modal_modules(seen);
   if (modal.empty()) return;
@@ -46,7 +58,9 @@ void look_for_modes(const Case& seen, Findings& findings) {
   if (counts.grad_in_eval >= 3 && counts.grad_in_eval > 0.3 * counts.forward) {
     findings.push_back(
         {"evaluation_mode_in_training",
-         counts.grad_in_eval > 0.9 * counts.forward ? 0.75 : 0.88,
+         never_tracked(seen)                          ? 0.93
+         : counts.grad_in_eval > 0.9 * counts.forward ? 0.75
+                                                      : 0.88,
          fmt::format("The model is trained in evaluation mode, where {} are switched off", listed(modal)),
          {fmt::format("{} of {} training passes found the model in evaluation mode", counts.grad_in_eval,
                       counts.forward)},

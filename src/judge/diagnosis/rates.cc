@@ -98,7 +98,8 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   const Symptoms& symptoms = seen.symptoms;
   const double rate = learning_rate(seen);
   const bool worse_than_constant = symptoms.constant > 0 && symptoms.compared_late > 1.15 * symptoms.constant;
-  const bool jumps = symptoms.train.peak > 3 * std::abs(symptoms.train.first) && !symptoms.is_adversarial;
+  const bool jumps =
+      !symptoms.is_no_measure && symptoms.train.peak > 3 * std::abs(symptoms.train.first) && !symptoms.is_adversarial;
   double confidence = 0;
   if (ratios.largest_early > 0.5 && (symptoms.has_diverged || jumps)) confidence = 0.85;
   if (ratios.early > 0.3 && (symptoms.learns_nothing || worse_than_constant)) confidence = std::max(confidence, 0.85);
@@ -114,6 +115,8 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
       ratios.early > 0.02 && !symptoms.is_adversarial)
     confidence = std::max(confidence, 0.55);
   if (confidence == 0 && symptoms.has_diverged && symptoms.train.count > 3) confidence = 0.45;
+  // NaN out of nothing is an operation's, not the rate's.
+  if (symptoms.train.not_finite > 0 && !jumps) confidence = std::min(confidence, 0.5);
   if (confidence == 0) return;
   std::vector<std::string> evidence = seen.course();
   evidence.insert(evidence.begin(), fmt::format("the first steps changed the weights by {} % of their size each (0.1 "
@@ -132,7 +135,9 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
 
 void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
-  if (!(ratios.typical < 1e-3) || symptoms.has_diverged || symptoms.learns_well || symptoms.steps < 20) return;
+  if (!(ratios.typical < 1e-3) || ratios.typical == 0 || symptoms.has_diverged || symptoms.learns_well ||
+      symptoms.steps < 20)
+    return;
   if (seen.snapshots().size() < 3) return;
   const double reach = ratios.typical * static_cast<double>(symptoms.steps);  // how far the weights can have come
   double confidence = 0;
@@ -218,10 +223,12 @@ void look_for_clipping(const Case& seen, Findings& findings) {
   const double share = median(shares);
   if (share > 0.03) return;
   const bool slow = seen.symptoms.learns_nothing || seen.symptoms.learns_slowly || !seen.symptoms.learns_well;
-  if (!slow) return;
+  // Adam and its kin do not feel the scale of gradients.
+  const bool feels_scale = kind_of_optimizer(seen) == "SGD";
+  if (!slow && !(feels_scale && seen.symptoms.train.trend > 4)) return;
   findings.push_back(
       {"gradient_clipping_too_strong",
-       0.88,
+       slow ? 0.88 : 0.8,
        fmt::format("Clipping leaves {} % of the gradients", number(100 * share)),
        {fmt::format("the limit is {}, the norm of the gradients {}", number(median_of(seen.history, "clip_limit")),
                     number(median_of(seen.history, "clip_norm"))),
@@ -253,16 +260,33 @@ void look_for_clipped_values(const Case& seen, Findings& findings) {
 
 void look_for_rounding(const Case& seen, Findings& findings) {
   const auto& parameters = seen.structure().parameters;
-  std::size_t low = 0, lost = 0;
+  std::size_t low = 0, lost = 0, copies = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const double epsilon = parameters[i].dtype == "bfloat16" ? 0.0039 : parameters[i].dtype == "float16" ? 0.00049 : 0;
-    if (epsilon == 0 || parameters[i].shape.size() < 2 || parameters[i].optimizers.empty()) continue;
+    if (epsilon == 0 || parameters[i].shape.size() < 2) continue;
+    if (parameters[i].optimizers.empty() && parameters[i].trainable) continue;
+    if (parameters[i].optimizers.empty()) {
+      const double moved = median_of(seen.history, "changed_share", i);
+      copies += moved > 0 && moved < 0.4 ? 1 : 0;
+      continue;
+    }
     ++low;
     const double gradient = median_of(seen.history, "gradient", i), update = median_of(seen.history, "update", i),
                  weight = median_of(seen.history, "weight", i);
-    if (gradient > 0 && update < epsilon * weight / 4) ++lost;
+    const double share = median_of(seen.history, "update_share", i);
+    if (gradient > 0 && (update < epsilon * weight / 4 || share < 0.35)) ++lost;
   }
-  if (low == 0 || lost * 2 < low || seen.symptoms.learns_well) return;
+  if (copies > 0 && low == 0) {
+    findings.push_back(
+        {"updates_lost_to_rounding",
+         0.82,
+         fmt::format("{} weights in half precision follow others, and most of their changes are rounded away", copies),
+         {"less than 40 % of their elements change with a step: an average of weights needs float32"},
+         {},
+         1,
+         {}});
+  }
+  if (low == 0 || lost * 2 < low || seen.symptoms.skill > 0.9) return;
   findings.push_back(
       {"updates_lost_to_rounding",
        0.85,

@@ -73,7 +73,7 @@ void look_for_scale(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   const Snapshot& first = seen.snapshots().front();
   const auto& parameters = seen.structure().parameters;
-  std::vector<std::string> large, small;
+  std::vector<std::string> large, small, huge;
   Values gains;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!is_map(seen, parameters[i]) || parameters[i].optimizers.empty()) continue;
@@ -82,11 +82,26 @@ void look_for_scale(const Case& seen, Findings& findings) {
     const double gain = weight * std::sqrt(fan_in(parameters[i]));  // 0.58 for torch's own, 1.41 for He's
     gains.push_back(gain);
     if (gain > 4.5) large.push_back(parameters[i].name);
+    if (gain > 12 && fan_in(parameters[i]) >= 8) huge.push_back(parameters[i].name);
     if (gain < 0.08) small.push_back(parameters[i].name);
   }
   if (gains.empty()) return;
   const bool ill =
       seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.train.first > 4 * seen.symptoms.constant;
+  const bool begins_far = seen.symptoms.train.first > 20 * std::abs(seen.symptoms.train.late);
+  if (huge.size() * 4 >= gains.size() && large.size() * 2 < gains.size() && !huge.empty() && (ill || begins_far)) {
+    findings.push_back(
+        {"initialisation_scale",
+         0.85,
+         fmt::format("The weights of {} begin far too large", listed(huge)),
+         {"root mean square times the square root of the inputs is more than 12 there (about 0.6 to 1.4 is "
+          "usual)",
+          fmt::format("the first loss is {}, the last one {}", number(seen.symptoms.train.first),
+                      number(seen.symptoms.train.late))},
+         {},
+         0,
+         seen.place("optimizer")});
+  }
   if (large.size() * 2 >= gains.size() && !large.empty()) {
     findings.push_back(
         {"initialisation_scale",

@@ -234,6 +234,14 @@ void leave_out_masked(const TrainingHistory& history, Symptoms& symptoms) {
   symptoms.majority = symptoms.accuracy = kUnknown;
 }
 
+bool goes_around_zero(const Values& losses) {
+  const auto below =
+      static_cast<std::size_t>(std::count_if(losses.begin(), losses.end(), [](double each) { return each < 0; }));
+  if (below < 2 || losses.size() - below < 2) return false;
+  const auto [low, high] = std::minmax_element(losses.begin(), losses.end());
+  return std::abs(losses.front()) < 0.35 * (*high - *low);
+}
+
 void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
   Values losses, accuracies;
   for (const Evaluated& each : history.evaluations) {
@@ -276,7 +284,8 @@ void conclude(Symptoms& symptoms) {
     const bool evaluates_better = symptoms.eval_late < 0.95 * symptoms.constant;
     symptoms.learns_nothing =
         is_enough && symptoms.skill < 0.07 && !symptoms.has_diverged && !evaluates_better && !is_part;
-    symptoms.learns_well = symptoms.skill > 0.3 || (is_part && train.first > 0);
+    symptoms.learns_well =
+        symptoms.skill > 0.3 || symptoms.eval_late < 0.7 * symptoms.constant || (is_part && train.first > 0);
   } else {
     const double noise =
         std::max(train.spread, train.noise) / std::sqrt(std::max<double>(1, static_cast<double>(train.count) / 5));
@@ -286,6 +295,7 @@ void conclude(Symptoms& symptoms) {
   }
   symptoms.learns_slowly = is_enough && !symptoms.has_diverged && !symptoms.learns_well && train.trend > 4;
   symptoms.is_rough = is_enough && train.roughness > 0.35;
+  if (symptoms.is_no_measure) symptoms.learns_nothing = symptoms.learns_slowly = symptoms.is_rough = false;
   symptoms.loses_what_it_learned = is_enough && train.first > train.best && !symptoms.has_diverged &&
                                    train.late - train.best > 0.5 * (train.first - train.best) &&
                                    train.late - train.best > 3 * train.noise;
@@ -317,6 +327,7 @@ Symptoms symptoms_of(const TrainingHistory& history) {
   take_yardstick(history, symptoms);
   leave_out_masked(history, symptoms);
   take_evaluations(history, symptoms);
+  symptoms.is_no_measure = !std::isfinite(symptoms.skill) && goes_around_zero(history.losses.values);
   conclude(symptoms);
   return symptoms;
 }

@@ -53,6 +53,8 @@ struct Symptoms {
   bool learns_nothing = false;  // it has had its chance, and is where it was, or where a constant answer is
   bool learns_slowly = false;   // it still falls steadily and has come but a small part of the way
   bool learns_well = false;
+  bool is_no_measure =
+      false;              // it goes up and down around 0, as the losses of policies do, and says nothing of learning
   bool is_rough = false;  // it jumps by much of what it has learned
   bool loses_what_it_learned = false;
   bool is_adversarial = false;  // several optimizers, whose losses need not fall

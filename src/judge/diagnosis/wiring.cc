@@ -67,9 +67,17 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
   const auto& parameters = seen.structure().parameters;
   std::vector<std::string> names;
   std::int64_t elements = 0, all = 0, stale = 0;
+  std::size_t moved = 0,
+              others = 0;  // of those that get gradients and are in no optimizer, those that change all the same
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!parameters[i].trainable || !parameters[i].optimizers.empty() || facts[i].nonzero == 0) continue;
+    ++others;
+    moved += median_of(seen.history, "changed_share", i) > 0 ? 1 : 0;
+  }
+  const bool are_copied = moved * 2 > others;  // from masters in another precision
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].trainable) all += parameters[i].elements();
-    if (parameters[i].trainable && parameters[i].optimizers.empty() && facts[i].nonzero > 0) {
+    if (parameters[i].trainable && parameters[i].optimizers.empty() && facts[i].nonzero > 0 && !are_copied) {
       names.push_back(parameters[i].name);
       elements += parameters[i].elements();
     }
@@ -114,6 +122,11 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
   const auto& parameters = seen.structure().parameters;
   const std::set<std::string> called(seen.structure().layers.begin(), seen.structure().layers.end());
   std::vector<std::string> cut, silent;
+  const bool had_before = std::any_of(seen.snapshots().begin(), seen.snapshots().end(), [&](const Snapshot& each) {
+    const Values* gradient = each.find("gradient");
+    return gradient != nullptr && gradient->size() != parameters.size() &&
+           std::any_of(gradient->begin(), gradient->end(), [](double size) { return size > 0; });
+  });
   std::size_t trained = 0, steady = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!is_trained(parameters[i]) || facts[i].seen < kEnough) continue;
@@ -127,7 +140,7 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
     // A loss of differences, or of gradients, has none for a last bias.
     const bool is_one_bias = cut.size() == 1 && cut[0].size() > 4 && cut[0].compare(cut[0].size() - 4, 4, "bias") == 0;
     findings.push_back({"graph_cut",
-                        is_one_bias ? 0.35 : 0.92,
+                        is_one_bias ? 0.35 : 0.91,  // some stages of a training leave parts out on purpose
                         fmt::format("No gradient reaches {}, although {} called in every forward pass", listed(cut),
                                     cut.size() == 1 ? "it is" : "they are"),
                         {fmt::format("{} of {} trained parameters never had a gradient in {} examined steps",
@@ -144,7 +157,7 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
                         {},
                         0,
                         seen.place("optimizer")});
-  } else if (trained > 0 && steady == 0 && backward_seen && seen.symptoms.train.peak != 0) {
+  } else if (trained > 0 && steady == 0 && backward_seen && seen.symptoms.train.peak != 0 && !had_before) {
     const bool none = cut.size() + silent.size() >= trained && silent.empty();
     const bool zeroed = seen.history.counts.zero > 0;
     const bool in_graph =
@@ -278,6 +291,39 @@ void look_for_missing_calls(const Case& seen, Findings& findings) {
   }
 }
 
+// Several backward passes belong to a step, and before each the gradients of those before are cleared.
+void look_for_cleared_passes(const Case& seen, Findings& findings) {
+  const double passes = median_of(seen.history, "calls", 0), cleared = median_of(seen.history, "calls", 1);
+  if (!(passes >= 2) || !(cleared >= passes) || seen.symptoms.is_adversarial) return;
+  findings.push_back(
+      {"gradients_cleared_too_early",
+       passes >= 3 ? 0.85 : 0.5,
+       fmt::format("Each step makes {} backward passes, and the gradients are cleared before each of them", passes),
+       {fmt::format("zero_grad() is called {} times in a step: only the last pass counts", cleared)},
+       {},
+       0,
+       seen.place("zero_grad")});
+}
+
+// Tensors that the loss of each step is computed from, that want gradients, and that no optimizer and no model has.
+void look_for_stray_leaves(const Case& seen, Findings& findings) {
+  if (seen.history.graphs.size() < 2 || seen.structure().optimizers.empty()) return;
+  std::size_t strays = 0;
+  for (const GraphNode& node : seen.history.graphs.back().nodes) {
+    const auto again = node.settings.find("again");
+    strays += node.operation == "leaf" && again != node.settings.end() && again->second > 0 ? 1 : 0;
+  }
+  if (strays == 0) return;
+  findings.push_back(
+      {"parameters_not_in_optimizer",
+       0.82,
+       fmt::format("{} tensors that want gradients are in no optimizer, although each step computes with them", strays),
+       {"they lie in no module: the program keeps them itself"},
+       {},
+       0,
+       seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
+}
+
 void look_for_stale_gradients(const Case& seen, Findings& findings) {
   const auto found = seen.history.signals.find("stale_gradients");
   if (found == seen.history.signals.end() || found->second.size() < kEnough) return;
@@ -339,6 +385,8 @@ void look_at_wiring(const Case& seen, Findings& findings) {
   look_for_late_cut(seen, findings);
   look_for_stale_gradients(seen, findings);
   look_for_frozen(seen, findings);
+  look_for_cleared_passes(seen, findings);
+  look_for_stray_leaves(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

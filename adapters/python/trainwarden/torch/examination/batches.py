@@ -12,7 +12,7 @@ from .numbers import Numbers, is_measurable
 _MAX_ELEMENTS = 1 << 14
 _MAX_CLASSES = 64
 _PRINTED = 512
-_PRINTED_ROWS = 32
+_PRINTED_ROWS = 64
 _TINY = 1e-12
 
 

@@ -31,7 +31,7 @@ from . import own_losses, program_calls
 from .numbers import Numbers, is_measurable
 from .optimizers import Optimizers
 from .structure import caller_place, describe
-from .weights import Weights
+from .weights import Followed, Weights
 
 _PREFIX = "trainwarden/examination/"
 _clock = time.perf_counter_ns
@@ -45,8 +45,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _LAYERS_EVERY = 4
 _STRUCTURE_EVERY = 8
 # Of evaluations the samples of so many batches are told apart, so many of each.
-_MAX_EVALUATED_BATCHES = 32
-_EVALUATED_ROWS = 4
+_MAX_EVALUATED_BATCHES = 8
+_EVALUATED_ROWS = 16
 _MAX_OUTPUTS = 8
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
@@ -122,6 +122,11 @@ class Examiner:
         self._written: dict[str, str] = {}
         self._step_ns = 0
         self._looks: list[tuple[int, torch.Tensor]] = []
+        self._followed: Optional[tuple[weakref.ref[Optimizer], Followed]] = None
+        self._outside: list[torch.Tensor] = []  # of steps that were compared: did something else change weights?
+        self._calls = [0, 0]  # backward passes and zero_grad() in this step
+        self._has_closure = False  # the optimizer of this step calls one
+        self._leaves: list[weakref.ref[torch.Tensor]] = []  # tensors in the first graph that are no parameters
         self._prints: list[tuple[int, torch.Tensor]] = []
         self._evaluation: Optional[_Evaluation] = None
         self._counts = {name: 0 for name in ("forward", "backward", "step", "zero", "no_grad", "no_grad_training",
@@ -152,6 +157,8 @@ class Examiner:
         self._before = None
         self._is_first_compared = True
         self._has_input = False
+        self._calls = [0, 0]
+        self._has_closure = False
         self._input = None
         self._outputs = []
         if mode in ("eval", "predict"):
@@ -348,6 +355,7 @@ class Examiner:
 
     def backward_begins(self, tensors: Any) -> None:
         self._counts["backward"] += 1
+        self._calls[0] += 1
         if self._level == _NONE or self._mode in ("eval", "predict"):
             return
         root = tensors if isinstance(tensors, torch.Tensor) else next(tensors_in(tensors), None)
@@ -362,17 +370,24 @@ class Examiner:
         self._note_place("backward")
         if self._numbers is not None:
             own = own_losses.compared_in(root, self._outputs) if self._is_first_compared else None
+            spread = own_losses.broadcast_in(root, self._outputs) if own is None else None
+            if spread is not None:
+                self._numbers.add("own_broadcast", [float(each) for each in spread])
             self._outputs = []
             if own is not None:
                 self._take_compared(own)
             self._numbers.add("loss", root)
             if self._graphs < len(_GRAPH_AT) and self._fulls >= _GRAPH_AT[self._graphs]:
                 self._graphs += 1
-                self._write_text("graph", json.dumps(graph_of(root, self._parameter_numbers())))
+                known = [each for each in (reference() for reference in self._leaves) if each is not None]
+                graph, leaves = graph_of(root, self._parameter_numbers(), known, self._input)
+                self._leaves = [weakref.ref(each) for each in leaves]
+                self._write_text("graph", json.dumps(graph))
 
     @_own
     def gradients_zeroed(self) -> None:
         self._counts["zero"] += 1
+        self._calls[1] += 1
         self._note_place("zero_grad")
 
     @_own
@@ -392,10 +407,27 @@ class Examiner:
 
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         self._counts["step"] += 1
+        self._has_closure = self._has_closure or has_closure
         if self.is_on and self._optimizers_seen.steps(optimizer, self._step):
             self._begin_training()
+        if self._level != _NONE:
+            self._compare_followed(optimizer)
         if self._level == _FULL:
             self._look_at_gradients(optimizer, has_closure)
+
+    @_own
+    def _compare_followed(self, optimizer: Optimizer) -> None:
+        followed = self._followed
+        if followed is None or followed[0]() is not optimizer:
+            return
+        self._followed = None
+        if followed[1].step + 1 == self._step:
+            self._outside.append(followed[1].have_changed())
+
+    @_own
+    def _follow(self, optimizer: Optimizer) -> None:
+        if self._followed is None or self._followed[1].step < self._step:
+            self._followed = weakref.ref(optimizer), Followed(parameters_in(optimizer), self._step)
 
     @_own
     def _begin_training(self) -> None:
@@ -427,6 +459,8 @@ class Examiner:
             self._before = weights.before()
 
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
+        if self._level != _NONE:
+            self._follow(optimizer)
         if self._level == _FULL:
             self._look_at_rates(optimizer, has_closure)
 
@@ -482,6 +516,8 @@ class Examiner:
         assert numbers is not None
         if seeds := program_calls.take_seeds():
             numbers.add("seeds", [float(len(seeds)), float(seeds[-1])])
+        if not self._has_closure:  # which is called again and again in one step
+            numbers.add("calls", [float(each) for each in self._calls])
         if self._layers is not None:
             self._layers.add(numbers)
             self._layer_names = self._layers.names
@@ -493,7 +529,10 @@ class Examiner:
 
     def _write_structure(self) -> None:
         weights = self._known_weights()
-        described = describe(self._trained_models, self._optimizers, weights.parameters)
+        models = [each for each in self._trained_models if each.module is not None]
+        if not models and not weights.parameters and self._written.get("structure"):
+            return  # the program has dropped what was described
+        described = describe(models, self._optimizers, weights.parameters)
         described["places"] = self._places
         described["layers"] = self._layer_names
         described["compared"] = self._compared
@@ -505,6 +544,9 @@ class Examiner:
         self._add_evaluation(numbers)
         looks, self._looks = self._looks, []
         prints, self._prints = self._prints, []
+        outside, self._outside = self._outside, []
+        if outside:
+            numbers.add("outside", [torch.stack([each.cpu() for each in outside]).sum().item(), float(len(outside))])
         if looks:
             numbers.add("look_steps", [float(step) for step, _ in looks])
             numbers.add("looks", torch.stack([loss.double().reshape(()) for _, loss in looks]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import torch
 
@@ -12,11 +12,17 @@ _LISTS = ("_saved_dim", "_saved_dims", "_saved_padding", "_saved_dilation", "_sa
 _SIZES = ("_saved_self_sizes", "_saved_self_sym_sizes", "_saved_sizes", "_saved_weight_sizes")
 
 
-def graph_of(root: torch.Tensor, numbers: dict[int, int]) -> dict[str, Any]:
-    """{"nodes": [[operator, [indices of what it is computed from], {attributes}]], "complete": bool}; the root is the
+def graph_of(
+    root: torch.Tensor, numbers: dict[int, int], earlier: list[torch.Tensor], given: Optional[torch.Tensor]
+) -> tuple[dict[str, Any], list[torch.Tensor]]:
+    """The graph, and its leaves that are no parameters. `earlier`: those of an earlier graph: the same tensor in each step is
+    a parameter of the program's own. `given`: what went into the model, which is none.
+
+    {"nodes": [[operator, [indices of what it is computed from], {attributes}]], "complete": bool}; the root is the
     first. `numbers`: of the parameters, by id; a node for one is ["parameter", [], {"number": n}]."""
+    leaves: list[torch.Tensor] = []
     if root.grad_fn is None:
-        return {"nodes": [], "complete": True}
+        return {"nodes": [], "complete": True}, leaves
     order = [root.grad_fn]
     place = {root.grad_fn: 0}
     nodes: list[list[Any]] = []
@@ -35,7 +41,11 @@ def graph_of(root: torch.Tensor, numbers: dict[int, int]) -> dict[str, Any]:
                 order.append(source)
             before.append(place[source])
         nodes.append(_describe(node, before, numbers))
-    return {"nodes": nodes, "complete": len(order) < _MAX_NODES}
+        leaf = getattr(node, "variable", None)
+        if nodes[-1][0] == "leaf" and (given is None or leaf.data_ptr() != given.data_ptr()):
+            leaves.append(leaf)
+            nodes[-1][2] = {"again": any(leaf is each for each in earlier), "sizes": list(leaf.shape)}
+    return {"nodes": nodes, "complete": len(order) < _MAX_NODES}, leaves
 
 
 def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any]:

@@ -33,6 +33,50 @@ def compared_in(root: torch.Tensor, outputs: list[torch.Tensor]) -> Optional[Com
     return None
 
 
+# Element by element.
+_ELEMENTWISE = ("Add", "Sub", "Mul", "Div", "Pow", "Abs", "Neg", "Log", "Rsub", "Clamp", "Exp", "Sigmoid", "Softplus",
+                "LogSigmoid", "Sqrt", "Maximum", "Minimum", "Huber", "SmoothL1")  # fmt: skip
+
+
+def broadcast_in(root: torch.Tensor, outputs: list[torch.Tensor]) -> Optional[tuple[int, int, int]]:
+    """Elements that the loss is a mean over, elements of an output that it is made of, and samples of that, where there are
+    as many times more of the former as there are samples: each was compared with every other."""
+    try:
+        for node in _behind(root.grad_fn):
+            sizes = _averaged(node)
+            for output in outputs if sizes else ():
+                samples = output.shape[0] if output.dim() > 0 else 0
+                if samples > 1 and sizes == output.numel() * samples and _is_made_of(node.next_functions[0][0], output):
+                    return sizes, output.numel(), samples
+    except RuntimeError:
+        pass
+    return None
+
+
+def _averaged(node: Any) -> int:
+    """Elements that this is the mean or the sum of; 0 where it is none."""
+    if _name(node) not in ("Mean", "Sum"):
+        return 0
+    sizes = getattr(node, "_saved_self_sym_sizes", None) or getattr(node, "_saved_self_sizes", ())
+    count = 1
+    for size in sizes:
+        count *= int(size)
+    return count
+
+
+def _is_made_of(node: Any, output: torch.Tensor) -> bool:
+    """By operators that go element by element alone."""
+    open_nodes, count = [node], 0
+    while open_nodes and count < _MAX_NODES:
+        here = open_nodes.pop(0)
+        count += 1
+        if here is output.grad_fn:
+            return True
+        if here is not None and _name(here).startswith((*_ELEMENTWISE, *_VIEWS)):
+            open_nodes += [each for each, _ in here.next_functions]
+    return False
+
+
 def _name(node: Any) -> str:
     return type(node).__name__.split("Backward")[0]
 

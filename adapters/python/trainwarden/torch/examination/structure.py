@@ -86,6 +86,9 @@ def _module(name: str, module: torch.nn.Module) -> dict[str, Any]:
             settings[key] = value
         elif isinstance(value, tuple) and all(isinstance(each, int) for each in value):
             settings[key] = list(value)
+    tracked = module._buffers.get("num_batches_tracked")
+    if tracked is not None and tracked.device.type == "cpu":
+        settings["tracked"] = int(tracked)
     described: dict[str, Any] = {"name": name, "kind": class_name(module), "leaf": not module._modules}
     if settings:
         described["settings"] = settings

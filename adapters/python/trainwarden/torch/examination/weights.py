@@ -99,6 +99,7 @@ class Weights:
             return
         numbers.add("weight", self._per_parameter(before.square()).sqrt())
         numbers.add("update", self._per_parameter((now - before).square()).sqrt())
+        numbers.add("update_share", self._per_parameter((now != before).float()))
         self._before, self._before_step = now, step + 1
 
     def symmetry(self, numbers: Numbers) -> None:
@@ -114,6 +115,25 @@ class Weights:
             spreads.append(rows.std(dim=0, unbiased=False).mean() / (size + 1e-12))
         if spreads:
             numbers.add("unit_spread", torch.stack([each.to(spreads[0].device) for each in spreads]))
+
+
+class Followed:
+    """A few elements of the first parameters of an optimizer, from the end of its step to the begin of the next one."""
+
+    def __init__(self, parameters: list[torch.Tensor], step: int) -> None:
+        self.step = step
+        measured = [each for each in parameters if is_measurable(each) and each.numel() > 0][:: max(1, len(parameters) // 3)]
+        self._kept = [(weakref.ref(each), self._few(each).clone()) for each in measured[:3]]
+
+    @staticmethod
+    def _few(parameter: torch.Tensor) -> torch.Tensor:
+        flat = parameter.detach().reshape(-1)
+        return flat[:: max(1, flat.numel() // 16)][:16]
+
+    def have_changed(self) -> torch.Tensor:
+        """A number: 1 or 0."""
+        changed = [(self._few(now) != kept).any() for now, kept in ((each(), kept) for each, kept in self._kept) if now is not None]
+        return torch.stack([each.to(changed[0].device) for each in changed]).any().float() if changed else torch.zeros(())
 
 
 def settings_of(group: dict[str, Any]) -> dict[str, Any]:

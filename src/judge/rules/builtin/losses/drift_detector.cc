@@ -48,7 +48,7 @@ DriftReading DriftDetector::add(std::int64_t step, double x) {
   reading.cusum = cusum_;
   reading.average = average_;
   reading.best = best_;
-  reading.lost = (average_ - best_) / gained();
+  reading.lost = gained() > 0 ? (average_ - best_) / gained() : 0;
   reading.first_step = first_step_;
   reading.slope = points_ == 0 ? 0 : (average_ - best_) / sigma / static_cast<double>(points_);
   reading.is_drifting =
