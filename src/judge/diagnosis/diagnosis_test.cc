@@ -70,9 +70,11 @@ class TrainingUnderTest {
   void write(TrainingHistory& history, std::int64_t step) const {
     const double share = static_cast<double>(step) / static_cast<double>(steps);
     const double loss = 0.7 + share * (loss_at_end - 0.7) + 0.01 * std::sin(static_cast<double>(step));
+    Values gradients = gradient;  // no two batches give the same
+    for (double& each : gradients) each = each > 0 ? each * (1 + 0.01 * std::cos(static_cast<double>(step))) : each;
     Numbers all = {{"loss", {loss}},
                    {"compared_loss", {compared_of(loss, share)}},
-                   {"gradient", gradient},
+                   {"gradient", gradients},
                    {"weight", {weight, weight}},
                    {"update", {update, update}},
                    {"labels", {8, 8}},

@@ -151,11 +151,6 @@ void TrainingHistory::begin_training() {
     if (has_new_structure_) former_->structure = older_structure_;
     former_->graphs.resize(std::min(older_graphs_, former_->graphs.size()));
   }
-  for (const Snapshot& snapshot : snapshots) {
-    const Values* rows = snapshot.find("row_prints");
-    if (rows != nullptr && earlier_rows.size() + rows->size() <= kMaxPrints)
-      earlier_rows.insert(earlier_rows.end(), rows->begin(), rows->end());
-  }
   snapshots.clear();
   outside_changed = outside_seen = 0;
   evaluations.clear();

@@ -157,7 +157,6 @@ class TrainingHistory {
   bool is_empty() const { return examinations == 0 && rules.empty(); }
 
   std::vector<Snapshot> snapshots;
-  std::vector<double> earlier_rows;  // prints of samples that trainings before this one had
   double outside_changed = 0,
          outside_seen = 0;  // steps before which something else had changed weights, of those compared
   std::vector<Evaluated> evaluations;

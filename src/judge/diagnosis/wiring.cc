@@ -23,15 +23,19 @@ struct GradientFacts {
   std::size_t seen = 0, present = 0, nonzero = 0;
 };
 
+// A gradient that is the same at all looks is left over from another training.
 std::vector<GradientFacts> gradients_of(const Case& seen) {
   std::vector<GradientFacts> facts(seen.structure().parameters.size());
+  Values before(facts.size(), kUnknown);
   for (const Snapshot& snapshot : seen.snapshots()) {
     const Values* gradient = snapshot.find("gradient");
     if (gradient == nullptr || gradient->size() != facts.size()) continue;
     for (std::size_t i = 0; i < facts.size(); ++i) {
       ++facts[i].seen;
       facts[i].present += (*gradient)[i] >= 0 || std::isnan((*gradient)[i]) ? 1 : 0;
-      facts[i].nonzero += (*gradient)[i] > 0 || std::isnan((*gradient)[i]) ? 1 : 0;
+      const bool is_left_over = facts[i].seen > 1 && (*gradient)[i] == before[i];
+      facts[i].nonzero += ((*gradient)[i] > 0 && !is_left_over) || std::isnan((*gradient)[i]) ? 1 : 0;
+      before[i] = (*gradient)[i];
     }
   }
   return facts;
@@ -74,10 +78,12 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
     ++others;
     moved += median_of(seen.history, "changed_share", i) > 0 ? 1 : 0;
   }
+  // The first look may have found what another training had left.
+  const auto gets = [&](std::size_t i) { return facts[i].nonzero > (facts[i].seen > 3 ? 1u : 0u); };
   const bool are_copied = moved * 2 > others;  // from masters in another precision
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].trainable) all += parameters[i].elements();
-    if (parameters[i].trainable && parameters[i].optimizers.empty() && facts[i].nonzero > 0 && !are_copied) {
+    if (parameters[i].trainable && parameters[i].optimizers.empty() && gets(i) && !are_copied) {
       names.push_back(parameters[i].name);
       elements += parameters[i].elements();
     }

@@ -43,8 +43,7 @@ class OwnUpdates:
         """A backward pass begins, in a program without optimizers. Is this the first one after which it is known that
         the weights were changed?"""
         if self.optimizer is None and self.have_stepped():
-            parameters = [each for each in self._parameters if each.grad is not None]
-            self.optimizer = interception.call_unheard(OwnUpdate, parameters)
+            self.optimizer = interception.call_unheard(OwnUpdate, self._parameters)
             return True
         if self.optimizer is None:
             root = tensors if isinstance(tensors, torch.Tensor) else None
