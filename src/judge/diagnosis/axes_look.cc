@@ -73,6 +73,28 @@ void look_for_attention_axis(const Case& seen, const Graph& graph, Findings& fin
   }
 }
 
+// The logarithms that a CTC loss gets are those of the classes, which come last.
+void look_for_ctc_axis(const Case& seen, const Graph& graph, Findings& findings) {
+  for (const GraphNode& node : graph.nodes) {
+    if (!starts_with(node.operation, "CtcLoss") && !starts_with(node.operation, "CudnnCtcLoss")) continue;
+    if (node.from.empty()) continue;
+    const GraphNode& logarithms = graph.nodes[past_views(graph, node.from.front())];
+    const auto axes = setting_of(logarithms, "axes"), dim = setting_of(logarithms, "dim");
+    if (logarithms.operation != "LogSoftmax" || !axes || !dim || *axes < 2) continue;
+    const double taken = *dim < 0 ? *dim + *axes : *dim;
+    if (taken == *axes - 1) continue;
+    findings.push_back(
+        {"softmax_dimension",
+         0.93,
+         "log_softmax is taken over another dimension than that of the classes",
+         {fmt::format("it is dimension {} of {}, and a CTC loss takes classes from the last one", taken, *axes)},
+         {},
+         0,
+         seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+    return;
+  }
+}
+
 // `(softmax(scores, dim).unsqueeze(-1) * values).sum(dim)`: the same axis, both times.
 void look_for_pooling_axis(const Case& seen, const Graph& graph, Findings& findings) {
   for (const GraphNode& node : graph.nodes) {
@@ -153,6 +175,7 @@ void look_at_axes(const Case& seen, Findings& findings) {
   const Graph* const graph = seen.graph();
   if (graph == nullptr || graph->nodes.empty() || seen.snapshots().empty()) return;
   look_for_attention_axis(seen, *graph, findings);
+  look_for_ctc_axis(seen, *graph, findings);
   look_for_pooling_axis(seen, *graph, findings);
   look_for_sight_ahead(seen, *graph, findings);
 }

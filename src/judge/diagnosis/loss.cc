@@ -406,7 +406,7 @@ void look_for_instability(const Case& seen, Findings& findings) {
   const double grown = train.peak / std::max(std::abs(train.first), 1e-9);
   findings.push_back(
       {"numerically_unstable_operation",
-       grown < 3 ? 0.85 : 0.5,
+       grown >= 3 ? 0.5 : 0.85,  // also where the first loss is no number already
        fmt::format("The loss becomes NaN or infinite at step {}, and {} in its graph is undefined for some numbers",
                    train.first_bad_step, danger),
        {fmt::format("the loss was {} before that", number(train.best)),

@@ -14,6 +14,7 @@ struct Ratios {
   double early = kUnknown, typical = kUnknown, late = kUnknown;  // median over the weights of update / weight
   double largest_early = kUnknown;
   double at_start = kUnknown;  // of the first two
+  double largest_ever = kUnknown;
 };
 
 // Of one snapshot: the median over matrices and kernels; over vectors where a program has nothing else.
@@ -42,8 +43,12 @@ Ratios ratios_of(const Case& seen) {
     if (i < 6) early.push_back(ratio), largest.push_back(ratio_at(seen, snapshots[i], true));
     if (i * 4 >= snapshots.size() * 3) late.push_back(ratio);
   }
-  return {median(early), median(all), median(late), median(largest),
-          median({all.empty() ? kUnknown : all[0], all.size() < 2 ? kUnknown : all[1]})};
+  return {median(early),
+          median(all),
+          median(late),
+          median(largest),
+          median({all.empty() ? kUnknown : all[0], all.size() < 2 ? kUnknown : all[1]}),
+          all.empty() ? kUnknown : *std::max_element(all.begin(), all.end())};
 }
 
 double setting(const Case& seen, std::string_view key) {
@@ -110,6 +115,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
     confidence = std::max(confidence, 0.65);
   if (ratios.at_start > 0.3 && rises_at_start(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.75);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
+  if (ratios.largest_ever > 0.1 && symptoms.learns_nothing) confidence = std::max(confidence, 0.8);
   if (symptoms.train.trend < -3 &&
       symptoms.train.late - symptoms.train.best > 0.2 * (symptoms.train.first - symptoms.train.best) &&
       ratios.early > 0.02 && !symptoms.is_adversarial)
@@ -221,10 +227,10 @@ void look_for_clipping(const Case& seen, Findings& findings) {
   }
   if (shares.size() < 3) return;
   const double share = median(shares);
-  if (share > 0.03) return;
   const bool slow = seen.symptoms.learns_nothing || seen.symptoms.learns_slowly || !seen.symptoms.learns_well;
   // Adam and its kin do not feel the scale of gradients.
   const bool feels_scale = kind_of_optimizer(seen) == "SGD";
+  if (share > (feels_scale && slow ? 0.1 : 0.03)) return;
   if (!slow && !(feels_scale && seen.symptoms.train.trend > 4)) return;
   findings.push_back(
       {"gradient_clipping_too_strong",

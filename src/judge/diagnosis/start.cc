@@ -39,7 +39,9 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
   std::size_t maps = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const double spread = first.at("unit_spread", i), weight = first.at("weight", i);
-    if (!is_map(seen, parameters[i]) || !(spread >= 0) || parameters[i].shape[0] < 2 || fan_in(parameters[i]) < 2)
+    const bool is_table = kind_of_owner(seen, parameters[i]).find("Embedding") != std::string::npos;
+    if (!(is_map(seen, parameters[i]) || (is_table && weight > 1e-9)) || !(spread >= 0) || parameters[i].shape[0] < 2 ||
+        fan_in(parameters[i]) < 2)
       continue;
     ++maps;
     if (spread < 1e-5 && weight > 1e-9) constant.push_back(parameters[i].name);

@@ -311,6 +311,51 @@ void look_for_cleared_passes(const Case& seen, Findings& findings) {
        seen.place("zero_grad")});
 }
 
+// Parameters that get gradients when the first optimizer steps, have an optimizer of their own, and never change: by
+// the time that one steps their gradients are gone, or it never does.
+void look_for_unmoved(const Case& seen, Findings& findings) {
+  constexpr std::size_t kLooks = 8;
+  if (seen.structure().optimizers.size() < 2) return;
+  const auto& parameters = seen.structure().parameters;
+  std::map<std::int64_t, std::pair<std::size_t, std::size_t>> of;  // by optimizer: parameters, those that never change
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!is_trained(parameters[i]) || parameters[i].optimizers.size() != 1) continue;
+    std::size_t looks = 0, pulled = 0, moved = 0;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      const Values* share = snapshot.find("update_share");
+      const Values* gradient = snapshot.find("gradient");
+      if (share == nullptr || gradient == nullptr || share->size() != parameters.size() ||
+          gradient->size() != parameters.size())
+        continue;
+      ++looks;
+      pulled += (*gradient)[i] > 0 ? 1 : 0;
+      moved += (*share)[i] > 0 ? 1 : 0;
+    }
+    if (looks < kLooks || pulled * 2 < looks) continue;
+    auto& [count, unmoved] = of[parameters[i].optimizers.front()];
+    ++count;
+    unmoved += moved == 0 ? 1 : 0;
+  }
+  const bool is_cleared = median_of(seen.history, "calls", 1) >= 2;
+  for (const auto& [optimizer, counts] : of) {
+    if (counts.second < 2 || counts.second < counts.first) continue;
+    const auto number = static_cast<std::size_t>(optimizer);
+    const std::string kind =
+        number < seen.structure().optimizers.size() ? seen.structure().optimizers[number].kind : "";
+    findings.push_back(
+        {is_cleared ? "gradients_cleared_too_early" : "optimizer_step_missing",
+         0.85,
+         fmt::format("The {} parameters of one of the optimizers ({}) get gradients and never change", counts.first,
+                     kind),
+         {is_cleared ? "zero_grad() is called several times in a step: their gradients may be gone when it steps"
+                     : "it does not step, or finds no gradients when it does"},
+         {},
+         0,
+         is_cleared ? seen.place("zero_grad") : seen.place("step")});
+    return;
+  }
+}
+
 // Tensors that the loss of each step is computed from, that want gradients, and that no optimizer and no model has.
 void look_for_stray_leaves(const Case& seen, Findings& findings) {
   if (seen.history.graphs.size() < 2 || seen.structure().optimizers.empty()) return;
@@ -330,16 +375,16 @@ void look_for_stray_leaves(const Case& seen, Findings& findings) {
        seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
 }
 
-void look_for_stale_gradients(const Case& seen, Findings& findings) {
-  const auto found = seen.history.signals.find("stale_gradients");
-  if (found == seen.history.signals.end() || found->second.size() < kEnough) return;
-  // Several optimizers may step in one step: one that finds used gradients is enough.
+// One that finds used gradients is enough: of several optimizers each has numbers of its own ("stale_gradients#1").
+bool find_stale_gradients(const Case& seen, std::string_view name, Findings& findings) {
+  const auto found = seen.history.signals.find(name);
+  if (found == seen.history.signals.end() || found->second.size() < kEnough) return false;
   std::map<std::int64_t, double> stale;
   for (std::size_t i = 0; i < found->second.size(); ++i)
     stale[found->second.steps[i]] = std::max(stale[found->second.steps[i]], found->second.values[i]);
   const auto count = static_cast<std::size_t>(
       std::count_if(stale.begin(), stale.end(), [](const auto& each) { return each.second > 0; }));
-  if (count * 10 < stale.size() * 8) return;
+  if (count * 10 < stale.size() * 8) return false;
   findings.push_back({"gradients_not_cleared",
                       0.95,
                       "Each step adds its gradients to those of all steps before, as they are never cleared",
@@ -349,6 +394,13 @@ void look_for_stale_gradients(const Case& seen, Findings& findings) {
                       {},
                       found->second.steps.front(),
                       seen.place("backward")});
+  return true;
+}
+
+void look_for_stale_gradients(const Case& seen, Findings& findings) {
+  for (const char* name : {"stale_gradients", "stale_gradients#1", "stale_gradients#2", "stale_gradients#3"}) {
+    if (find_stale_gradients(seen, name, findings)) return;
+  }
 }
 
 void look_for_frozen(const Case& seen, Findings& findings) {
@@ -393,6 +445,7 @@ void look_at_wiring(const Case& seen, Findings& findings) {
   look_for_frozen(seen, findings);
   look_for_cleared_passes(seen, findings);
   look_for_stray_leaves(seen, findings);
+  look_for_unmoved(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

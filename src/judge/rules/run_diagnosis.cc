@@ -48,7 +48,7 @@ Status feed_numbers(const StepWindow& window, const TensorSpot& spot, diagnosis:
 
 // Signals that a diagnosis knows; those that change nothing in it are not read.
 bool is_known_signal(std::string_view name) {
-  return name == "stale_gradients" || name == "amp/skipped" || name.substr(0, 14) == "learning_rate/";
+  return name.substr(0, 15) == "stale_gradients" || name == "amp/skipped" || name.substr(0, 14) == "learning_rate/";
 }
 
 void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& history) {

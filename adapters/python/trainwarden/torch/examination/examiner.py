@@ -139,6 +139,7 @@ class Examiner:
         self._has_input = False  # what goes into the model was seen in this step
         self._graphs = 0
         self._optimizers_seen = Optimizers()
+        self._described = 0  # parameters that the structure had when it was described last
         self._loaded = 0  # states that were in the structure when it was described last
         self._training = 0  # of several that the process makes one after the other
         self._ids: dict[str, int] = {}
@@ -523,7 +524,8 @@ class Examiner:
             self._layer_names = self._layers.names
         if self._weights is not None:
             self._weights.after(numbers, self._before, self._step)
-        if self._fulls < 3 or self._fulls % _STRUCTURE_EVERY == 0 or self._loaded != len(program_calls.loaded):
+        has_grown = self._weights is not None and len(self._weights.parameters) != self._described
+        if self._fulls < 3 or has_grown or self._fulls % _STRUCTURE_EVERY == 0 or self._loaded != len(program_calls.loaded):
             self._write_structure()
         self._write_looks(numbers)
 
@@ -533,6 +535,7 @@ class Examiner:
         if not models and not weights.parameters and self._written.get("structure"):
             return  # the program has dropped what was described
         described = describe(models, self._optimizers, weights.parameters)
+        self._described = len(weights.parameters)
         described["places"] = self._places
         described["layers"] = self._layer_names
         described["compared"] = self._compared

@@ -65,7 +65,7 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
             known[key[7:]] = _signed(value)
         elif isinstance(value, (tuple, list)) and len(value) <= 4 and all(isinstance(each, int) for each in value):
             known[key[7:]] = [_signed(each) for each in value]
-    if name == "Softmax":
+    if name in ("Softmax", "LogSoftmax"):
         known["axes"] = node._saved_result.dim()
     for key in _SIZES:
         value = getattr(node, key, None)
