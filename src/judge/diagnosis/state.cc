@@ -61,7 +61,7 @@ void look_for_rare_changes(const Case& seen, Findings& findings) {
   const bool are_averaged = std::any_of(seen.history.rules.begin(), seen.history.rules.end(),
                                         [](const RuleFinding& each) { return each.rule == "ReplicaDivergence"; });
   findings.push_back({"weights_changed_outside_step",
-                      are_averaged || median_of(seen.history, "calls", 0) >= 2 ? 0.4 : 0.82,
+                      are_averaged || median_of(seen.history, "calls", 0) >= 2 ? 0.4 : 0.7,
                       "Now and then something else than the optimizer changes the weights between two steps",
                       {fmt::format("before {} of {} steps that were compared", changed, compared)},
                       {},

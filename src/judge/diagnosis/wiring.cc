@@ -303,7 +303,7 @@ void look_for_cleared_passes(const Case& seen, Findings& findings) {
   if (!(passes >= 2) || !(cleared >= passes) || seen.symptoms.is_adversarial) return;
   findings.push_back(
       {"gradients_cleared_too_early",
-       passes >= 3 ? 0.85 : 0.5,
+       passes >= 3 ? 0.7 : 0.5,  // attacks on the inputs make such passes on purpose
        fmt::format("Each step makes {} backward passes, and the gradients are cleared before each of them", passes),
        {fmt::format("zero_grad() is called {} times in a step: only the last pass counts", cleared)},
        {},
@@ -314,7 +314,7 @@ void look_for_cleared_passes(const Case& seen, Findings& findings) {
 // Parameters that get gradients when the first optimizer steps, have an optimizer of their own, and never change: by
 // the time that one steps their gradients are gone, or it never does.
 void look_for_unmoved(const Case& seen, Findings& findings) {
-  constexpr std::size_t kLooks = 8;
+  constexpr std::size_t kMinLooks = 8;
   if (seen.structure().optimizers.size() < 2) return;
   const auto& parameters = seen.structure().parameters;
   std::map<std::int64_t, std::pair<std::size_t, std::size_t>> of;  // by optimizer: parameters, those that never change
@@ -331,7 +331,7 @@ void look_for_unmoved(const Case& seen, Findings& findings) {
       pulled += (*gradient)[i] > 0 ? 1 : 0;
       moved += (*share)[i] > 0 ? 1 : 0;
     }
-    if (looks < kLooks || pulled * 2 < looks) continue;
+    if (looks < kMinLooks || pulled * 2 < looks) continue;
     auto& [count, unmoved] = of[parameters[i].optimizers.front()];
     ++count;
     unmoved += moved == 0 ? 1 : 0;
@@ -367,7 +367,8 @@ void look_for_stray_leaves(const Case& seen, Findings& findings) {
   if (strays == 0) return;
   findings.push_back(
       {"parameters_not_in_optimizer",
-       0.82,
+       seen.structure().modules.empty() ? 0.85 : 0.6,  // else perhaps inputs, of which derivatives are wanted
+
        fmt::format("{} tensors that want gradients are in no optimizer, although each step computes with them", strays),
        {"they lie in no module: the program keeps them itself"},
        {},
