@@ -20,9 +20,9 @@ TestRun forgotten_layer(std::int64_t steps, bool forgotten = true) {
   const std::string layout = R"({"layout":[["loss",1],["gradient",2],["weight",2],["step",1]]})";
   TestRun run;
   for (std::int64_t step = 0; step < steps; ++step) {
-    const double at = static_cast<double>(step);
+    const double at = static_cast<double>(step), gradient = 0.1 + 0.001 * at;  // no two batches give the same
     TestTensor numbers =
-        kept_doubles("trainwarden/examination/numbers", {1 / (1 + at), 0.1, 0.1, 0.3, 0.3, at}, {"signals"});
+        kept_doubles("trainwarden/examination/numbers", {1 / (1 + at), gradient, gradient, 0.3, 0.3, at}, {"signals"});
     std::vector<TestTensor> tensors = {text_signal("trainwarden/examination/layout", layout), std::move(numbers)};
     if (step == 0) tensors.push_back(text_signal("trainwarden/examination/structure", structure));
     run.add({.step = step, .tensors = std::move(tensors), .mode = Mode::kTrain});
