@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Callable
@@ -19,6 +20,7 @@ _STEPS = 12
 
 @pytest.fixture(autouse=True)
 def all_steps_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()  # optimizers of other tests are none of these programs
     config = tmp_path / "config.json"
     config.write_text(json.dumps(EVERYTHING))
     monkeypatch.setenv("TRAINWARDEN_CONFIG", str(config))

@@ -42,7 +42,7 @@ def graph_of(
             before.append(place[source])
         nodes.append(_describe(node, before, numbers))
         leaf = getattr(node, "variable", None)
-        if nodes[-1][0] == "leaf" and (given is None or leaf.data_ptr() != given.data_ptr()):
+        if nodes[-1][0] == "leaf" and leaf is not None and (given is None or leaf.data_ptr() != given.data_ptr()):
             leaves.append(leaf)
             nodes[-1][2] = {"again": any(leaf is each for each in earlier), "sizes": list(leaf.shape)}
     return {"nodes": nodes, "complete": len(order) < _MAX_NODES}, leaves

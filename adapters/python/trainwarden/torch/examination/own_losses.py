@@ -57,7 +57,7 @@ def _averaged(node: Any) -> int:
     """Elements that this is the mean or the sum of; 0 where it is none."""
     if _name(node) not in ("Mean", "Sum"):
         return 0
-    sizes = getattr(node, "_saved_self_sym_sizes", None) or getattr(node, "_saved_self_sizes", ())
+    sizes: Any = getattr(node, "_saved_self_sym_sizes", None) or getattr(node, "_saved_self_sizes", ())
     count = 1
     for size in sizes:
         count *= int(size)
