@@ -373,9 +373,7 @@ const std::vector<Cause>& catalogue() {
        {}},
       {"hang",
        "a process waits for ever",
-       "Look at the line that waits (the folder stalls of the run has all stacks); of several ranks, at the one that "
-       "is "
-       "elsewhere.",
+       "Look at the line that waits; of several ranks, at the one that is elsewhere.",
        "PyTorch flight recorder",
        {"slow_data_loading"}},
       {"random_state_repeated",

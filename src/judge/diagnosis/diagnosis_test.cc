@@ -331,6 +331,194 @@ TEST(Diagnosis, SaysNothingOfDropoutThatIsAveragedOver) {
   EXPECT_EQ(first_cause(training.diagnosis()), "");
 }
 
+// A graph of a product of a softmax over this dimension of 3 with values.
+std::string attention(int dim, bool is_swapped) {
+  const std::string softmax = fmt::format(R"(["Softmax",[],{{"dim":{},"axes":3}}])", dim);
+  return is_swapped ? fmt::format(R"([["Bmm",[1,3],{{}}],["Transpose",[2],{{}}],{},["leaf",[],{{}}]])", softmax)
+                    : fmt::format(R"([["Bmm",[1,2],{{}}],{},["leaf",[],{{}}]])", softmax);
+}
+
+TEST(Diagnosis, NamesASoftmaxOverAnotherAxisThanTheSum) {
+  TrainingUnderTest training;
+  training.graph = attention(-1, false);
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.graph = attention(1, false);
+  EXPECT_EQ(first_cause(training.diagnosis()), "softmax_dimension");
+  training.graph = attention(1, true);  // which is turned on the way
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.graph = attention(2, true);
+  EXPECT_EQ(first_cause(training.diagnosis()), "softmax_dimension");
+}
+
+TEST(Diagnosis, NamesAPoolingThatSumsOverAnotherAxis) {
+  const auto pooling = [](int dim, int summed) {
+    return fmt::format(
+        R"([["Sum",[1],{{"dim":[{}],"sizes":[4,7,3]}}],["Mul",[2,4],{{}}],["Unsqueeze",[3],{{"dim":-1}}],)"
+        R"(["Softmax",[],{{"dim":{},"axes":2}}],["leaf",[],{{}}]])",
+        summed, dim);
+  };
+  TrainingUnderTest training;
+  training.graph = pooling(1, 1);
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.graph = pooling(-1, -2);
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.graph = pooling(0, 1);
+  EXPECT_EQ(first_cause(training.diagnosis()), "softmax_dimension");
+}
+
+TEST(Diagnosis, NamesLogarithmsThatACtcLossGetsFromAnotherAxis) {
+  const auto ctc = [](int dim) {
+    return fmt::format(R"([["CtcLoss",[1],{{}}],["LogSoftmax",[2],{{"dim":{},"axes":3}}],["leaf",[],{{}}]])", dim);
+  };
+  TrainingUnderTest training;
+  training.graph = ctc(2);
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.graph = ctc(1);
+  EXPECT_EQ(first_cause(training.diagnosis()), "softmax_dimension");
+}
+
+TEST(Diagnosis, NamesAForecastThatSeesAhead) {
+  TrainingUnderTest training;
+  training.parameters.replace(training.parameters.find("[8,4]"), 5, "[8,1,3]");
+  const auto convolution = [](int padding) {
+    return fmt::format(R"([["Convolution",[1,2],{{"padding":[{}],"dilation":[1]}}],["leaf",[],{{}}],)"
+                       R"(["parameter",[],{{"number":0}}]])",
+                       padding);
+  };
+  training.graph = convolution(1);
+  EXPECT_EQ(first_cause(training.diagnosis()), "");  // it forecasts nothing
+  training.numbers = {{"forecast", {1}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "target_leak");
+  training.graph = convolution(2);  // as a causal one, of which the end is cut off
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+}
+
+TEST(Diagnosis, NamesALossOfOnesOwnThatComparesEachWithEveryOther) {
+  TrainingUnderTest training;
+  training.numbers = {{"own_broadcast", {256, 16, 16}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "shapes_broadcast_in_loss");
+}
+
+TEST(Diagnosis, TakesWhatIsWeightedByElementsForNoYardstick) {
+  TrainingUnderTest training;
+  training.loss_at_end = 0.69;
+  EXPECT_TRUE(std::isfinite(training.diagnosis().symptoms.skill));
+  training.numbers = {{"compared_elements", {5}}};
+  EXPECT_FALSE(std::isfinite(training.diagnosis().symptoms.skill));
+}
+
+TEST(Diagnosis, NamesRowsThatMixSamples) {
+  TrainingUnderTest training;
+  training.numbers = {{"batch_order", {0.9, 0.1}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.numbers = {{"batch_order", {0.1, 0.9}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "inputs_scrambled");
+}
+
+bool is_told(const Diagnosis& diagnosis, std::string_view cause) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [&](const CauseFinding& each) { return each.cause == cause; });
+}
+
+TEST(Diagnosis, TellsSamplesThatAreTrainedOnAndEvaluated) {
+  TrainingUnderTest training;
+  const Values rows = {1, 2, 3, 4, 5, 6, 7, 8};
+  const auto with = [&](const Values& evaluated, double print) {
+    training.numbers = {{"row_prints", rows}, {"eval_after", {5}},     {"eval_rows", evaluated},
+                        {"eval_calls", {1}},  {"print_steps", {0, 1}}, {"prints", {print, 2}}};
+    return is_told(training.diagnosis(), "evaluation_on_training_data");
+  };
+  EXPECT_TRUE(with({1, 2, 3, 9}, 1));
+  EXPECT_FALSE(with({11, 12, 13, 14}, 1));
+  EXPECT_FALSE(with({1, 2, 3, 9}, 2)) << "of one batch that is trained on again and again on purpose";
+  const double nan = std::nan("");
+  training.numbers = {{"row_prints", {nan, nan, nan, nan}}, {"eval_after", {5}}, {"eval_rows", {nan, nan, nan, nan}}};
+  EXPECT_FALSE(is_told(training.diagnosis(), "evaluation_on_training_data"));
+}
+
+TEST(Diagnosis, NamesAnotherModelThatIsTrainedFromSomeStepOn) {
+  TrainingUnderTest training;
+  training.steps = 100;
+  TrainingHistory history = training.history();
+  training.parameters.replace(training.parameters.find("[0]"), 3, "[]");  // the new model's: no optimizer has it
+  training.gradient = {0.1, -1};
+  training.steps = 60;
+  training.add_to(history);
+  const Diagnosis diagnosis = diagnose(history);
+  EXPECT_EQ(first_cause(diagnosis), "optimizer_of_old_parameters");
+}
+
+TEST(Diagnosis, TellsPassesOfAStepThatAreClearedOneByOne) {
+  TrainingUnderTest training;
+  training.numbers = {{"calls", {4, 4}}};
+  EXPECT_TRUE(is_told(training.diagnosis(), "gradients_cleared_too_early"));
+  training.numbers = {{"calls", {4, 1}}};
+  EXPECT_FALSE(is_told(training.diagnosis(), "gradients_cleared_too_early"));
+}
+
+TEST(Diagnosis, NamesTensorsThatNeitherModelNorOptimizerHas) {
+  TrainingUnderTest training;
+  training.modules = "";
+  const auto twice = [&](const char* again) {
+    training.graph = fmt::format(R"([["MseLoss",[1],{{}}],["leaf",[],{{"again":{},"sizes":[3]}}]])", again);
+    TrainingHistory history = training.history();
+    history.take_text("examination/graph", fmt::format(R"({{"nodes":{},"complete":true}})", training.graph));
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(twice("true"), "parameters_not_in_optimizer");
+  EXPECT_EQ(twice("false"), "");
+}
+
+TEST(Diagnosis, NamesAnOptimizerWhoseParametersNeverMove) {
+  TrainingUnderTest training;
+  training.parameters = R"({"name":"a","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+                        R"({"name":"b","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[1]},)"
+                        R"({"name":"c","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[1]})";
+  training.optimizer += "," + training.optimizer;
+  training.gradient = {0.1, 0.1, 0.1};
+  training.numbers = {{"update_share", {1, 1, 1}}, {"calls", {1, 1}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.numbers = {{"update_share", {1, 0, 0}}, {"calls", {1, 1}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "optimizer_step_missing");
+  training.numbers = {{"update_share", {1, 0, 0}}, {"calls", {2, 2}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "gradients_cleared_too_early");
+}
+
+TEST(Diagnosis, TellsWeightsThatSomethingElseChangesNowAndThen) {
+  TrainingUnderTest training;
+  training.numbers = {{"outside", {1, 10}}};
+  EXPECT_TRUE(is_told(training.diagnosis(), "weights_changed_outside_step"));
+  training.numbers = {{"outside", {0, 10}}};
+  EXPECT_FALSE(is_told(training.diagnosis(), "weights_changed_outside_step"));
+  training.numbers = {{"outside", {1, 10}}, {"calls", {2, 1}}};  // moved and moved back between two passes
+  EXPECT_LT(training.diagnosis().findings.front().confidence, 0.25);
+}
+
+TEST(Diagnosis, NamesUpdatesOfWhichMostAreRoundedAway) {
+  TrainingUnderTest training;
+  for (std::size_t at = training.parameters.find("float32"); at != std::string::npos;
+       at = training.parameters.find("float32"))
+    training.parameters.replace(at, 7, "bfloat16");
+  training.loss_at_end = 0.4;
+  training.update = 0.01;
+  training.numbers = {{"update_share", {0.9, 0.9}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.numbers = {{"update_share", {0.1, 0.1}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "updates_lost_to_rounding");
+}
+
+TEST(Diagnosis, NamesBatchNormThatHasNeverAveraged) {
+  TrainingUnderTest training;
+  const auto with = [&](int tracked) {
+    training.modules =
+        fmt::format(R"({{"name":"n","kind":"BatchNorm1d","leaf":true,"settings":{{"tracked":{}}}}})", tracked);
+    training.counts = {200, 200, 200, 200, 0, 0, 200, 0, 0, 0, 0};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(with(0), "evaluation_mode_in_training");
+  EXPECT_EQ(with(400), "");  // frozen on purpose, perhaps
+}
+
 TEST(Causes, ExplainKnownCausesOnly) {
   for (const Cause& cause : causes()) {
     EXPECT_FALSE(cause.next_step.empty()) << cause.name;

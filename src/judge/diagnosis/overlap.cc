@@ -1,7 +1,6 @@
 // Overlap: samples that are in the training and in the evaluation.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,8 +11,18 @@
 namespace trainwarden::diagnosis {
 namespace {
 
+using Prints = std::set<double>;
+
+Prints finite_ones(const Values& prints) {
+  Prints finite;
+  for (const double print : prints) {
+    if (std::isfinite(print)) finite.insert(print);
+  }
+  return finite;
+}
+
 struct Trained {
-  std::set<double> samples;
+  Prints samples;
   double again = 0;    // of the samples of late examinations, the share that earlier ones had seen: how much of the
                        // training data is known
   double doubles = 0;  // share of samples that another one of their batch equals
@@ -27,7 +36,7 @@ Trained trained_samples(const Case& seen) {
   for (const Snapshot& snapshot : seen.snapshots()) {
     const Values* rows = snapshot.find("row_prints");
     if (rows == nullptr) continue;
-    const std::set<double> here(rows->begin(), rows->end());
+    const Prints here = finite_ones(*rows);
     all += rows->size(), doubles += rows->size() - here.size();
     if (++at * 3 > looks * 2) {
       late += here.size();
@@ -41,10 +50,10 @@ Trained trained_samples(const Case& seen) {
   return trained;
 }
 
-std::set<double> different_batches(const Case& seen) {
-  std::set<double> batches;
-  for (const auto& [step, print] : seen.history.prints) batches.insert(print);
-  return batches;
+Prints trained_batches(const Case& seen) {
+  Values prints;
+  for (const auto& [step, print] : seen.history.prints) prints.push_back(print);
+  return finite_ones(prints);
 }
 
 void look_for_shared_samples(const Case& seen, Findings& findings) {
@@ -54,18 +63,17 @@ void look_for_shared_samples(const Case& seen, Findings& findings) {
     const Values* rows = each.numbers.find("eval_rows");
     if (rows == nullptr) continue;
     count += rows->size();
-    shared += static_cast<std::size_t>(
-        std::count_if(rows->begin(), rows->end(), [&](double row) { return trained.samples.count(row) > 0; }));
+    shared += static_cast<std::size_t>(std::count_if(
+        rows->begin(), rows->end(), [&](double row) { return std::isfinite(row) && trained.samples.count(row) > 0; }));
   }
-  constexpr double kMinKnown = 0.1, kBatch = 32;
+  constexpr double kMinKnown = 0.1, kHalfBatch = 32;  // of the samples of a batch that have a print
   // In a batch whose labels are its own numbers, a sample is a pair, of which one half says little.
-  const std::set<double> batches = different_batches(seen);
   const bool are_pairs =
       seen.symptoms.classes > 8 && seen.symptoms.classes == median_of(seen.history, "input_shape", 0);
-  if (shared < 6 || trained.again < kMinKnown || are_pairs || batches.size() < 2) return;
+  if (shared < 6 || trained.again < kMinKnown || are_pairs || trained_batches(seen).size() < 2) return;
   const double share = static_cast<double>(shared) / static_cast<double>(count);
   // Where samples are alike by nature, new ones are known, too.
-  const double by_chance = 1 - std::exp(-static_cast<double>(trained.samples.size()) * trained.doubles / kBatch);
+  const double by_chance = 1 - std::exp(-static_cast<double>(trained.samples.size()) * trained.doubles / kHalfBatch);
   if (share < 0.7 * trained.again || share < by_chance + 0.3) return;
   findings.push_back(
       {"evaluation_on_training_data",
@@ -80,8 +88,7 @@ void look_for_shared_samples(const Case& seen, Findings& findings) {
 }
 
 void look_for_shared_batches(const Case& seen, Findings& findings) {
-  std::map<double, std::size_t> trained;
-  for (const auto& [step, print] : seen.history.prints) ++trained[print];
+  const Prints trained = trained_batches(seen);
   std::size_t shared = 0, count = 0;
   for (const Evaluated& each : seen.history.evaluations) {
     const double print = each.numbers.at("eval_fingerprint");

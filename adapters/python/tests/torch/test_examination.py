@@ -257,3 +257,83 @@ def test_the_allowance_holds(step_ns: int) -> None:
     allowed = START_SECONDS * 1e9 + SHARE * clock.now
     assert allowance.spent_ns <= allowed + 4_000_000
     assert allowance.spent_ns > 0.05 * allowed  # and it is used
+
+
+def test_layers_in_lists_within_lists_are_not_registered(tmp_path: Path) -> None:
+    class Nested(Net):
+        def __init__(self) -> None:
+            super().__init__()
+            self.hidden = [nn.Identity()]
+            self.pairs = {"one": [(nn.Linear(8, 8), nn.Linear(8, 8))]}
+
+        def forward(self, value: torch.Tensor) -> torch.Tensor:
+            one, other = self.pairs["one"][0]
+            return self.last(torch.relu(other(one(self.first(value)))))
+
+    train(3, tmp_path / "run", Nested())
+    assert text(tmp_path / "run", "structure")["unregistered"] == [
+        {"module": "", "attribute": "pairs", "count": 2, "kind": "Linear"}
+    ]
+
+
+def test_weights_that_are_changed_now_and_then(tmp_path: Path) -> None:
+    class Meddling(Net):
+        calls = 0
+
+        def forward(self, value: torch.Tensor) -> torch.Tensor:
+            self.calls += 1
+            if self.calls % 5 == 0:
+                with torch.no_grad():
+                    self.first.weight.data.mul_(1.01)
+            return super().forward(value)
+
+    train(40, tmp_path / "plain")
+    train(40, tmp_path / "run", Meddling())
+    for name, is_changed in (("plain", False), ("run", True)):
+        pairs = [each["outside"] for each in records(tmp_path / name) if "outside" in each]
+        changed, compared = sum(each[0] for each in pairs), sum(each[1] for each in pairs)
+        assert compared >= 20
+        assert (changed >= compared / 8) if is_changed else (changed == 0)
+
+
+def test_samples_have_the_same_print_in_training_and_evaluation(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    net, data, other = Net(), torch.randn(16, 4), torch.randn(16, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for _ in range(4):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(data), (data[:, 0] > 0).long()).backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        net(data.flip(0))
+        net(other)
+    net.train()
+    nn.functional.cross_entropy(net(data), (data[:, 0] > 0).long()).backward()
+    optimizer.step()
+    twt.detach()
+    found = records(tmp_path / "run")
+    trained = next(set(each["row_prints"]) for each in found if "row_prints" in each)
+    evaluated = next(each["eval_rows"] for each in found if "eval_rows" in each)
+    assert len(trained) == 16 and len(evaluated) == 32
+    assert set(evaluated[:16]) == trained and not trained & set(evaluated[16:])
+
+
+def test_a_tensor_of_the_programs_own_is_a_leaf_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examiner, "_GRAPH_AT", (0, 3))
+    torch.manual_seed(0)
+    weights, stray = torch.randn(3, requires_grad=True), torch.zeros(1, requires_grad=True)
+    optimizer = torch.optim.SGD([weights], lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for _ in range(6):
+        x = torch.randn(8, 3)
+        optimizer.zero_grad()
+        (x @ weights + stray - x.sum(dim=1)).square().mean().backward()
+        optimizer.step()
+    twt.detach()
+    trial = trainwarden.open(tmp_path / "run")
+    steps = [step for step in trial.steps() if _PREFIX + "graph" in trial.tensor_names(step=step)]
+    graphs = [json.loads(trial.value(_PREFIX + "graph", step)[0]) for step in steps]
+    leaves = [[node[2] for node in graph["nodes"] if node[0] == "leaf"] for graph in graphs]
+    assert leaves == [[{"again": False, "sizes": [1]}], [{"again": True, "sizes": [1]}]]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 
 import pytest
+import torch
 from running import Runner
+
+from trainwarden.torch.own_updates import OwnUpdates
 
 STEPS = 12
 
@@ -31,3 +35,25 @@ def test_an_optimizer_that_is_made_later_takes_over(tmp_path: Path) -> None:
     captured = Runner(tmp_path).captured("own_updates.py", "later")
     assert captured.plain.stdout == captured.attached.stdout
     assert 2 * STEPS - 3 <= len(captured.trial.steps(mode="train")) <= 2 * STEPS
+
+
+def test_weights_are_let_go_and_inputs_are_never_kept() -> None:
+    own, weights = OwnUpdates(), torch.zeros(3, requires_grad=True)
+    for _ in range(3):
+        own.see_backward((weights * torch.randn(3)).sum())
+        weights.grad = torch.ones(3)
+        own.see_backward_end()
+        with torch.no_grad():
+            weights -= 0.1
+    assert own.optimizer is not None
+    for _ in range(300):
+        own.see_backward(weights.sum())
+        own.see_backward_end()
+    assert own.optimizer is None
+    for _ in range(100):
+        image = torch.zeros(3, requires_grad=True)
+        kept = weakref.ref(image)
+        own.see_backward((image * 2).sum())
+        own.see_backward_end()
+        del image
+        assert kept() is None

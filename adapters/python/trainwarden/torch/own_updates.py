@@ -6,6 +6,7 @@ of them are compared. An optimizer that never steps stands for the program's own
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, Optional
 
@@ -17,8 +18,12 @@ from . import interception
 # So many parameters are compared, and elements of each.
 _SAMPLE = 4
 _ELEMENTS = 32
-# Of the graph of a loss so much is searched for parameters.
+# Of the graph of a loss so much is searched for parameters, and so often: programs also want gradients of their inputs, which
+# are others each time.
 _MAX_NODES = 20_000
+_MAX_SEARCHES = 16
+# After so many backward passes in a row that changed nothing the weights are let go.
+_PATIENCE = 256
 
 
 class OwnUpdate(Optimizer):  # type: ignore[misc]
@@ -32,39 +37,53 @@ class OwnUpdate(Optimizer):  # type: ignore[misc]
 
 
 class OwnUpdates:
-    """Of one training."""
+    """Of one training. Keeps no tensor alive until it was seen that the program changes it itself."""
 
     def __init__(self) -> None:
-        self.optimizer: Optional[OwnUpdate] = None  # once it was seen that the program changes its weights itself
-        self._parameters: list[torch.Tensor] = []
+        self.optimizer: Optional[OwnUpdate] = None  # once that was seen
+        self._parameters: list[weakref.ref[torch.Tensor]] = []
         self._before: list[torch.Tensor] = []  # elements of the first of them, as the last backward pass left them
+        self._searches = 0
+        self._passes = 0  # backward passes since the weights were changed last
 
     def see_backward(self, tensors: Any) -> bool:
         """A backward pass begins, in a program without optimizers. Is this the first one after which it is known that
         the weights were changed?"""
-        if self.optimizer is None and self.have_stepped():
-            self.optimizer = interception.call_unheard(OwnUpdate, self._parameters)
+        if self.optimizer is not None:
+            return False
+        if self.have_stepped():
+            self.optimizer = interception.call_unheard(OwnUpdate, self._living())
             return True
-        if self.optimizer is None:
-            root = tensors if isinstance(tensors, torch.Tensor) else None
-            self._parameters = _leaves_of(root) if root is not None else []
+        if isinstance(tensors, torch.Tensor) and not self._living() and self._searches < _MAX_SEARCHES:
+            self._searches += 1
+            self._parameters = [weakref.ref(each) for each in _leaves_of(tensors)]
         return False
 
     def see_backward_end(self) -> None:
-        self._before = [_sample(each).clone() for each in self._parameters[:_SAMPLE]]
+        self._passes += 1
+        if self._passes > _PATIENCE:
+            self.forget()
+        self._before = [_sample(each).clone() for each in self._living()[:_SAMPLE]]
 
     def have_stepped(self) -> bool:
         """Have parameters changed since the last backward pass?"""
-        pairs = zip(self._before, self._parameters)
-        has_changed = any(not torch.equal(before, _sample(now)) for before, now in pairs)
+        pairs = zip(self._before, self._living())
+        has_changed = any(before.shape != _sample(now).shape or not torch.equal(before, _sample(now)) for before, now in pairs)
         if has_changed:
             self._before = []
+            self._passes = 0
         return has_changed
 
     def forget(self) -> None:
-        """There is an optimizer after all."""
+        """There is an optimizer after all, or the program trains these weights no more."""
         self.optimizer = None
         self._parameters, self._before = [], []
+        self._passes = 0
+
+    def _living(self) -> list[torch.Tensor]:
+        """None when the program has dropped one of them."""
+        living = [each() for each in self._parameters]
+        return [each for each in living if each is not None] if all(each is not None for each in living) else []
 
 
 def _sample(parameter: torch.Tensor) -> torch.Tensor:

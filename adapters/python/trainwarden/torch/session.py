@@ -176,7 +176,8 @@ class Session(SignalListener, Training):
             recorder.losses.see_root(loss)
 
     def backward_begins(self, tensors: Any) -> None:
-        has_own_updates = not self._models.any_trained and self._backward_depth == 0 and self._own.see_backward(tensors)
+        is_asked = not self._models.any_trained and self._backward_depth == 0 and (self._hook is None or self._is_ours())
+        has_own_updates = is_asked and self._own.see_backward(tensors)
         recorder = self._recorder or self._open_for(None)
         if recorder is None or not self._is_ours():
             return

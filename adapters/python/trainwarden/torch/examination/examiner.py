@@ -25,6 +25,7 @@ from ..roots import Model
 from ..transforms import depth_of_gradients
 from .allowance import Allowance
 from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, fingerprint, row_prints, tensors_in
+from .evaluation import Evaluation
 from .graph import graph_of
 from .layers import Layers
 from . import own_losses, program_calls
@@ -44,9 +45,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 # In so many full examinations the layers are looked at, too, which costs most; and the structure is described again.
 _LAYERS_EVERY = 4
 _STRUCTURE_EVERY = 8
-# Of evaluations the samples of so many batches are told apart, so many of each.
-_MAX_EVALUATED_BATCHES = 8
-_EVALUATED_ROWS = 16
+# Of the outputs of models in a step so many are kept until its loss is known.
 _MAX_OUTPUTS = 8
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
@@ -76,20 +75,6 @@ def _own(method: _Method) -> _Method:
             self._step_ns += _clock() - begin
 
     return call  # type: ignore[return-value]
-
-
-class _Evaluation:
-    """Of one stretch of steps in another mode than train."""
-
-    def __init__(self, mode: str, after_step: int) -> None:
-        self.mode = mode
-        self.after_step = after_step
-        self.losses: list[torch.Tensor] = []
-        self.rights: list[torch.Tensor] = []
-        self.matches = program_calls.Matches()
-        self.calls = 0
-        self.batches: Optional[Numbers] = None
-        self.rows: list[torch.Tensor] = []  # prints of samples
 
 
 class Examiner:
@@ -128,7 +113,7 @@ class Examiner:
         self._has_closure = False  # the optimizer of this step calls one
         self._leaves: list[weakref.ref[torch.Tensor]] = []  # tensors in the first graph that are no parameters
         self._prints: list[tuple[int, torch.Tensor]] = []
-        self._evaluation: Optional[_Evaluation] = None
+        self._evaluation: Optional[Evaluation] = None
         self._counts = {name: 0 for name in ("forward", "backward", "step", "zero", "no_grad", "no_grad_training",
                                              "grad_in_eval", "steps_in_eval", "clip", "made",
                                              "no_grad_repeats")}  # fmt: skip
@@ -163,10 +148,10 @@ class Examiner:
         self._input = None
         self._outputs = []
         if mode in ("eval", "predict"):
-            self._begin_evaluation(mode)
+            self._begin_evaluation()
             return
         if self._evaluation is not None:
-            self._evaluation.rights += self._evaluation.matches.end()
+            self._evaluation.end_steps()
         if self._allowance.may_examine(self._step):
             self._level = _FULL
             self._numbers = Numbers()
@@ -174,12 +159,12 @@ class Examiner:
         elif self._allowance.may_look():
             self._level = _LIGHT
 
-    def _begin_evaluation(self, mode: str) -> None:
+    def _begin_evaluation(self) -> None:
         if self._evaluation is None:
-            self._evaluation = _Evaluation(mode, self._step)
+            self._evaluation = Evaluation(self._step)
         self._level = _LIGHT if self._allowance.may_evaluate() else _NONE
         if self._level == _LIGHT:
-            self._evaluation.matches.begin()
+            self._evaluation.begin_step()
 
     @property
     def looks(self) -> bool:
@@ -252,7 +237,8 @@ class Examiner:
         if not inputs:
             return
         if evaluates:
-            self._see_evaluated("input", inputs[0])
+            if self._evaluation is not None:
+                self._evaluation.see_input(inputs[0])
         elif self._numbers is not None and not self._has_input:
             self._has_input = True
             self._prints.append((self._step, fingerprint(inputs[0])))
@@ -280,20 +266,6 @@ class Examiner:
     def _seen_names(self) -> set[str]:
         return {name for name, _ in self._numbers._layout} if self._numbers is not None else set()
 
-    def _see_evaluated(self, what: str, value: torch.Tensor) -> None:
-        evaluation = self._evaluation
-        if evaluation is None:
-            return
-        if what == "input":
-            evaluation.calls += 1
-            rows = row_prints(value, _EVALUATED_ROWS) if len(evaluation.rows) < _MAX_EVALUATED_BATCHES else None
-            if rows is not None:
-                evaluation.rows.append(rows)
-            if evaluation.batches is None:
-                evaluation.batches = Numbers()
-                add_spread(evaluation.batches, "eval_input", value)
-                evaluation.batches.add("eval_fingerprint", fingerprint(value))
-
     @_own
     def module_ends(self, module: torch.nn.Module, output: Any) -> None:
         """Any module has given this, in a full examination."""
@@ -308,7 +280,8 @@ class Examiner:
         if self._level == _NONE or depth_of_gradients() > 0:
             return
         if self._mode in ("eval", "predict"):
-            self._see_evaluated_loss(Compared(function, inputs, ignore_index), output)
+            if self._evaluation is not None:
+                self._evaluation.see_loss(Compared(function, inputs, ignore_index), output)
             return
         if self._numbers is None:
             return
@@ -339,20 +312,6 @@ class Examiner:
         """Of several losses that are added up the first one is the yardstick; of the second one the scale is looked at."""
         if self._numbers is not None and "target1" not in self._seen_names():
             compared.add_scales(self._numbers)
-
-    def _see_evaluated_loss(self, compared: Compared, output: Any) -> None:
-        evaluation = self._evaluation
-        value = next((each for each in tensors_in(output) if is_measurable(each)), None)
-        if evaluation is None or value is None or value.numel() != 1 or len(evaluation.losses) >= 4096:
-            return
-        plain = compared.plain_loss()  # which is what that of the training is, whatever is weighted or summed up
-        evaluation.losses.append((plain if plain is not None else value).detach().clone().double())
-        if compared.has_classes():
-            evaluation.matches.end()  # which would count them twice
-            scores, target = compared.scores()
-            valid = compared.valid(target, scores.shape[-1])
-            right = ((scores.argmax(dim=-1) == target) & valid).sum().double()
-            evaluation.rights.append(right / valid.sum().clamp(min=1))
 
     def backward_begins(self, tensors: Any) -> None:
         self._counts["backward"] += 1
@@ -544,7 +503,9 @@ class Examiner:
         self._write_text("structure", json.dumps(described))
 
     def _write_looks(self, numbers: Numbers) -> None:
-        self._add_evaluation(numbers)
+        evaluation, self._evaluation = self._evaluation, None
+        if evaluation is not None:
+            evaluation.add(numbers)  # whole by now
         looks, self._looks = self._looks, []
         prints, self._prints = self._prints, []
         outside, self._outside = self._outside, []
@@ -563,27 +524,6 @@ class Examiner:
         numbers.add("training", float(self._training))
         numbers.add("spent_seconds", self._allowance.spent_ns * 1e-9)
         self._write(numbers)
-
-    def _add_evaluation(self, numbers: Numbers) -> bool:
-        """Of what was evaluated before this train step, whole by now."""
-        evaluation, self._evaluation = self._evaluation, None
-        if evaluation is None:
-            return False
-        evaluation.rights += evaluation.matches.end()
-        if not evaluation.losses and evaluation.batches is None:
-            return False
-        if evaluation.batches is not None:
-            numbers.extend(evaluation.batches)
-        numbers.add("eval_after", float(evaluation.after_step))
-        numbers.add("eval_calls", float(evaluation.calls))
-        if evaluation.rows:
-            numbers.add("eval_rows", torch.cat(evaluation.rows))
-        if evaluation.losses:
-            numbers.add("eval_loss", torch.stack(evaluation.losses).mean())
-            numbers.add("eval_losses", float(len(evaluation.losses)))
-        if evaluation.rights:
-            numbers.add("eval_accuracy", torch.stack(evaluation.rights).mean())
-        return True
 
     def _write(self, numbers: Numbers) -> None:
         layout = numbers.layout()

@@ -1,0 +1,77 @@
+"""Evaluation: what one stretch of steps in another mode than train gave, as a few numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import torch
+
+from .batches import Compared, add_spread, fingerprint, row_prints, tensors_in
+from .numbers import Numbers, is_measurable
+from .program_calls import Matches
+
+_MAX_LOSSES = 4096
+# The samples of so many batches are told apart, so many of each.
+_MAX_BATCHES = 8
+_ROWS = 16
+
+
+class Evaluation:
+    """Of the stretch that follows a train step."""
+
+    def __init__(self, after_step: int) -> None:
+        self.after_step = after_step
+        self._losses: list[torch.Tensor] = []
+        self._rights: list[torch.Tensor] = []
+        self._matches = Matches()
+        self._calls = 0
+        self._first: Optional[Numbers] = None  # of its first batch
+        self._rows: list[torch.Tensor] = []  # prints of samples
+
+    def begin_step(self) -> None:
+        """A step of it is looked at."""
+        self._matches.begin()
+
+    def end_steps(self) -> None:
+        """A train step begins, or the evaluation is written."""
+        self._rights += self._matches.end()
+
+    def see_input(self, value: torch.Tensor) -> None:
+        self._calls += 1
+        rows = row_prints(value, _ROWS) if len(self._rows) < _MAX_BATCHES else None
+        if rows is not None:
+            self._rows.append(rows)
+        if self._first is None:
+            self._first = Numbers()
+            add_spread(self._first, "eval_input", value)
+            self._first.add("eval_fingerprint", fingerprint(value))
+
+    def see_loss(self, compared: Compared, output: Any) -> None:
+        value = next((each for each in tensors_in(output) if is_measurable(each)), None)
+        if value is None or value.numel() != 1 or len(self._losses) >= _MAX_LOSSES:
+            return
+        plain = compared.plain_loss()  # which is what that of the training is, whatever is weighted or summed up
+        self._losses.append((plain if plain is not None else value).detach().clone().double())
+        if compared.has_classes():
+            self._matches.end()  # which would count them twice
+            scores, target = compared.scores()
+            valid = compared.valid(target, scores.shape[-1])
+            right = ((scores.argmax(dim=-1) == target) & valid).sum().double()
+            self._rights.append(right / valid.sum().clamp(min=1))
+
+    def add(self, numbers: Numbers) -> None:
+        """All of it, when it is over; nothing where nothing was seen."""
+        self.end_steps()
+        if not self._losses and self._first is None:
+            return
+        if self._first is not None:
+            numbers.extend(self._first)
+        numbers.add("eval_after", float(self.after_step))
+        numbers.add("eval_calls", float(self._calls))
+        if self._rows:
+            numbers.add("eval_rows", torch.cat(self._rows))
+        if self._losses:
+            numbers.add("eval_loss", torch.stack(self._losses).mean())
+            numbers.add("eval_losses", float(len(self._losses)))
+        if self._rights:
+            numbers.add("eval_accuracy", torch.stack(self._rights).mean())
