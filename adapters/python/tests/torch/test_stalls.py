@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
+import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,32 +29,55 @@ def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Hook:
     return _Hook(tmp_path)
 
 
-def _waits_for_a_lock(lock: threading.Event, seconds: float) -> None:
-    lock.wait(seconds)
+# In a process of its own: how idle one is cannot be told beside the threads of other tests.
+_PROGRAM = """
+import sys, threading, time
+from trainwarden.torch import stalls
+
+stalls.FIRST_SECONDS, stalls.AGAIN_SECONDS, stalls._LOOK_SECONDS = 1.0, 1.0, 0.2
 
 
-def test_a_stall_is_told_with_the_line_that_waits(hook: _Hook, tmp_path: Path) -> None:
-    watch = stalls.StallWatch(hook)
-    watch.start()
-    _waits_for_a_lock(threading.Event(), 1.5)
-    watch.stop()
-    record = json.loads((tmp_path / "stalls" / "rank-00001.json").read_text())
-    assert record["version"] == 1 and record["step"] == 0 and record["seconds"] >= 0.4
+class Hook:
+    run_dir, rank, global_step = sys.argv[1], 1, 0
+
+
+def waits_for_a_lock():
+    threading.Event().wait(3.5)
+
+
+def computes():
+    end = time.monotonic() + 3.5
+    while time.monotonic() < end:
+        sum(range(1000))
+
+
+watch = stalls.StallWatch(Hook())
+watch.start()
+globals()[sys.argv[2]]()
+watch.stop()
+"""
+
+
+def _report(folder: Path, function: str) -> dict[str, Any]:
+    program = folder / "program.py"
+    program.write_text(_PROGRAM)
+    subprocess.run([sys.executable, str(program), str(folder), function], check=True, timeout=120)
+    report: dict[str, Any] = json.loads((folder / "stalls" / "rank-00001.json").read_text())
+    return report
+
+
+def test_a_stall_is_told_with_the_line_that_waits(tmp_path: Path) -> None:
+    record = _report(tmp_path, "waits_for_a_lock")
+    assert record["version"] == 1 and record["step"] == 0 and record["seconds"] >= 1
     assert record["is_idle"] is True and record["collective"] is None
     assert abs(record["written_unix_ns"] - time.time_ns()) < 60e9
     frames = record["threads"][0]["frames"]
-    assert next(line for line in frames if line.startswith("* ")).endswith("in _waits_for_a_lock")
+    assert next(line for line in frames if line.startswith("* ")).endswith("in waits_for_a_lock")
     assert any("threading.py" in line and not line.startswith("* ") for line in frames)
 
 
-def test_who_computes_is_not_idle(hook: _Hook, tmp_path: Path) -> None:
-    watch = stalls.StallWatch(hook)
-    watch.start()
-    end = time.monotonic() + 1.2
-    while time.monotonic() < end:
-        sum(range(1000))
-    watch.stop()
-    assert json.loads((tmp_path / "stalls" / "rank-00001.json").read_text())["is_idle"] is False
+def test_who_computes_is_not_idle(tmp_path: Path) -> None:
+    assert _report(tmp_path, "computes")["is_idle"] is False
 
 
 def test_steps_are_no_stall(hook: _Hook, tmp_path: Path) -> None:
