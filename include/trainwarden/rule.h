@@ -89,6 +89,9 @@ struct RuleDescription {
   std::string source;       // where the definition comes from: a paper, a specification, "ours"
   bool by_default = false;  // one of `--rules default`
   bool profiles = false;    // one of `--rules profiler`: judges where the time goes, not what is learned
+  // What it sees may be harmless: where the training is examined and the rule Diagnosis is there, too, which weighs it,
+  // it is told as a note, unless parameters were given to it.
+  bool is_symptom = false;
   bool in_process = false;  // needs statistics and scalars of one step only, and so may judge inside the training
   // Rules whose verdicts at this step or later follow from this one's: they are reported as its consequences.
   std::vector<std::string> consequences;

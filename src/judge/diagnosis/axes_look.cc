@@ -169,9 +169,29 @@ void look_for_sight_ahead(const Case& seen, const Graph& graph, Findings& findin
                       {}});
 }
 
+// Shapes tell it: a view keeps the order of the elements, and only permute() and transpose() change it.
+void look_for_exchanged_axes(const Case& seen, Findings& findings) {
+  for (const Exchange& each : seen.structure().exchanged) {
+    const bool are_samples = each.what == "samples";
+    const Module* const module = seen.structure().module(each.to);
+    findings.push_back(
+        {"inputs_scrambled",
+         are_samples ? 0.93 : 0.9,
+         fmt::format("{} gets {} with {} mixed up, as by view() or reshape() in place of transpose()", each.to,
+                     each.from.empty() ? "a tensor" : each.from, are_samples ? "samples" : "axes"),
+         {fmt::format("it is a view of shape {} of what has the shape {}, with the elements in the same order",
+                      shape(each.taken), shape(each.given))},
+         {},
+         0,
+         module == nullptr ? std::string() : short_place(module->place)});
+    return;
+  }
+}
+
 }  // namespace
 
 void look_at_axes(const Case& seen, Findings& findings) {
+  look_for_exchanged_axes(seen, findings);
   const Graph* const graph = seen.graph();
   if (graph == nullptr || graph->nodes.empty() || seen.snapshots().empty()) return;
   look_for_attention_axis(seen, *graph, findings);

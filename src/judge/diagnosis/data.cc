@@ -516,6 +516,20 @@ void look_for_telling_feature(const Case& seen, Findings& findings) {
        {}});
 }
 
+// A decoder that is taught by the tokens before gets the answers one place on; one that gets them where they stand has
+// but to copy them.
+void look_for_unshifted_answers(const Case& seen, Findings& findings) {
+  const double same = median_of(seen.history, "fed", 0), shifted = median_of(seen.history, "fed", 1);
+  if (!(same > 0.97) || !(shifted < 0.6)) return;
+  findings.push_back({"target_leak",
+                      seen.symptoms.skill > 0.9 ? 0.9 : 0.8,
+                      "The model is fed the very tokens that it must predict: they are not shifted",
+                      {fmt::format("{:.0f} % of the targets are what an embedding gets at the same place", 100 * same)},
+                      {},
+                      0,
+                      seen.place("loss")});
+}
+
 // Models of sequences: what a target is to its input.
 void look_for_shifts(const Case& seen, Findings& findings) {
   Values matches;
@@ -573,6 +587,7 @@ void look_at_data(const Case& seen, Findings& findings) {
   look_for_leak(seen, findings);
   look_for_telling_feature(seen, findings);
   look_for_shifts(seen, findings);
+  look_for_unshifted_answers(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

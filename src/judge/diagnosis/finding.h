@@ -42,6 +42,8 @@ void look_at_rates(const Case& seen, Findings& findings);
 void look_at_start(const Case& seen, Findings& findings);  // initialisation, activations
 void look_at_graph(const Case& seen, Findings& findings);  // of the loss, as a whole
 void look_at_axes(const Case& seen, Findings& findings);   // of softmax and sums, of time
+void look_at_masks(const Case& seen, Findings& findings);  // of attention
+void look_at_signs(const Case& seen, Findings& findings);  // of what a loss is made of
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_data(const Case& seen, Findings& findings);
 void look_at_overlap(const Case& seen, Findings& findings);

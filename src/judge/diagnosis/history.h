@@ -94,6 +94,12 @@ struct LoadedState {
 };
 
 // What the program is made of.
+// What a module gets that is a view of another one's output, with axes mixed up.
+struct Exchange {
+  std::string from, to;  // modules; `from` is "" where it is no module's output
+  std::string what;      // "samples" or "axes"
+  std::vector<std::int64_t> given, taken;
+};
 struct Structure {
   bool is_known = false;
   std::vector<Module> modules;
@@ -102,6 +108,7 @@ struct Structure {
   std::vector<Optimizer> optimizers;
   std::vector<Compared> compared;
   std::vector<LoadedState> loaded;
+  std::vector<Exchange> exchanged;
   std::vector<std::string> layers;            // in the order of the rows of "layers"
   std::map<std::string, std::string> places;  // "backward" → "train.py:42"
   std::int64_t foreign = 0;                   // parameters of optimizers that are in no model

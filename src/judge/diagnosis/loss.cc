@@ -11,9 +11,6 @@
 namespace trainwarden::diagnosis {
 namespace {
 
-std::string shape(const std::vector<std::int64_t>& sizes) {
-  return fmt::format("[{}]", fmt::join(sizes, ", "));
-}
 // A matrix of products of all with all, as contrastive losses have it, is one on purpose.
 bool is_product(const Graph& graph, std::size_t at) {
   for (const std::size_t from : graph.nodes[at].from) {
@@ -348,7 +345,7 @@ void look_for_padding(const Case& seen, Findings& findings) {
   findings.push_back({"padding_in_loss",
                       share > 0.2 ? 0.8 : 0.6,
                       fmt::format("{:.0f} % of the targets are padding, and count in the loss", 100 * share),
-                      {"the rows of targets end with the same symbol, for longer or shorter",
+                      {"rows end with the same value, for longer or shorter",
                        "the loss is the mean over all targets, not over those before the padding"},
                       {},
                       0,

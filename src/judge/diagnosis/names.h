@@ -1,12 +1,14 @@
 // How names and places are shown in a sentence.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace trainwarden::diagnosis {
 
@@ -29,6 +31,10 @@ inline std::string listed(const std::vector<std::string>& names) {
 inline std::string lower_case(std::string text) {
   for (char& each : text) each = each >= 'A' && each <= 'Z' ? static_cast<char>(each + 32) : each;
   return text;
+}
+
+inline std::string shape(const std::vector<std::int64_t>& sizes) {
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
 inline bool starts_with_embedding(const std::string& kind) {

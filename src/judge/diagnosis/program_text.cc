@@ -131,6 +131,10 @@ Result<Structure> read_structure(std::string_view text) {
     structure.loaded.push_back(
         {text_of(*each, "kind"), int_of(*each, "wanted"), int_of(*each, "missing"), int_of(*each, "unexpected")});
   }
+  for (const Json* each : objects_of(json, "exchanged")) {
+    structure.exchanged.push_back({text_of(*each, "from"), text_of(*each, "to"), text_of(*each, "what"),
+                                   ints_of(*each, "given"), ints_of(*each, "taken")});
+  }
   structure.foreign = int_of(json, "foreign");
   if (const auto layers = json.find("layers"); layers != json.end() && layers->is_array()) {
     for (const Json& each : *layers) {

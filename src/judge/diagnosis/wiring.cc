@@ -78,8 +78,13 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
     ++others;
     moved += median_of(seen.history, "changed_share", i) > 0 ? 1 : 0;
   }
-  // The first look may have found what another training had left.
-  const auto gets = [&](std::size_t i) { return facts[i].nonzero > (facts[i].seen > 3 ? 1u : 0u); };
+  // One look may have found what another training had left, unless the optimizer has nothing of a model that is there.
+  const auto strangers =
+      static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const auto& each) {
+        return each.name.empty() && !each.optimizers.empty();
+      }));
+  const std::size_t enough = strangers > 0 || seen.snapshots().size() < 4 ? 1 : 2;
+  const auto gets = [&](std::size_t i) { return facts[i].nonzero >= enough; };
   const bool are_copied = moved * 2 > others;  // from masters in another precision
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].trainable) all += parameters[i].elements();
@@ -90,7 +95,8 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
     if (parameters[i].name.empty() && facts[i].seen >= 1 && facts[i].present == 0) ++stale;
   }
   if (names.empty()) return;
-  const bool is_old = stale > 0 && seen.structure().foreign > 0;
+  const bool is_old = seen.structure().foreign > 0 && (stale > 0 || strangers >= names.size());
+  stale = std::max(stale, static_cast<std::int64_t>(strangers));
   std::vector<std::string> evidence = {
       fmt::format("{} parameters get gradients and are in no optimizer: {}", names.size(), listed(names)),
       fmt::format("they are {:.0f} % of what could be trained",
@@ -200,7 +206,7 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
 // Gradients came, and from some step on none comes any more: the program trains another model by then, or a part of the
 // old one was cut off.
 void look_for_late_cut(const Case& seen, Findings& findings) {
-  constexpr std::size_t kQuiet = 4;
+  constexpr std::size_t kQuiet = 4, kQuietBesideOthers = 2;
   const auto& snapshots = seen.snapshots();
   const auto& parameters = seen.structure().parameters;
   std::size_t had = 0, quiet = 0, forgotten = 0;
@@ -225,7 +231,9 @@ void look_for_late_cut(const Case& seen, Findings& findings) {
       forgotten = std::max(forgotten, others);
     }
   }
-  if (had < 2 || quiet < kQuiet || seen.symptoms.is_adversarial || !(std::abs(seen.symptoms.train.late) > 1e-9)) return;
+  if (had < 2 || quiet < (forgotten > 0 ? kQuietBesideOthers : kQuiet) || seen.symptoms.is_adversarial ||
+      !(std::abs(seen.symptoms.train.late) > 1e-9))
+    return;
   findings.push_back(
       {forgotten > 0 ? "optimizer_of_old_parameters" : "graph_cut",
        forgotten > 0 ? 0.93 : 0.8,

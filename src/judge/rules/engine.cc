@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/pause.h"
 #include "judge/rules/registry.h"
+#include "judge/rules/run_diagnosis.h"
 #include "judge/rules/signals.h"
 #include "judge/rules/trial_window.h"
 #include "judge/rules/verdict_context.h"
@@ -18,12 +19,21 @@
 namespace trainwarden::rules {
 namespace {
 
+bool has_any(const StepWindow& window, const TensorSelection& selection) {
+  const auto found = window.select(selection);
+  return found.ok() && !found->empty();
+}
+
 // Where one process trains several models one after the other, as in cross-validation, the examination notes where the
 // next one begins: what a rule remembers of the one before would look like a fault of this one.
 bool begins_training(const StepWindow& window) {
   static const TensorSelection kNote{.patterns = {fmt::format("^{}$", signals::kTraining)}};
-  const auto found = window.select(kNote);
-  return found.ok() && !found->empty();
+  return has_any(window, kNote);
+}
+
+bool is_examined(const StepWindow& window) {
+  static const TensorSelection kExamination{.patterns = {"^trainwarden/examination/"}};
+  return has_any(window, kExamination);
 }
 
 }  // namespace
@@ -44,7 +54,9 @@ Result<std::vector<EngineRule>> create_engine_rules(std::span<const RuleSpec> sp
     TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, create_rule(spec));
     const RuleKind* const kind = find_builtin(spec.name);
     rules.push_back({spec, std::move(rule)});
-    if (kind != nullptr) rules.back().consequences = kind->description.consequences;
+    if (kind == nullptr) continue;
+    rules.back().consequences = kind->description.consequences;
+    rules.back().is_symptom = kind->description.is_symptom && spec.parameters.empty();
   }
   return rules;
 }
@@ -52,9 +64,11 @@ Result<std::vector<EngineRule>> create_engine_rules(std::span<const RuleSpec> sp
 Engine::Engine(Trial& trial, std::vector<EngineRule> rules, const EngineOptions& options, VerdictCallback on_verdict)
     : trial_(trial), options_(options), on_verdict_(std::move(on_verdict)), timeline_(trial, *options.clock) {
   const std::vector<std::string> ids = rule_ids(rules);
+  const bool is_diagnosed = std::find(ids.begin(), ids.end(), kDiagnosisRule) != ids.end();
   for (std::size_t i = 0; i < rules.size(); ++i) {
     runners_.emplace_back(ids[i], std::move(rules[i].spec), std::move(rules[i].rule), options.keep_going);
     consequences_.emplace(&runners_.back(), std::move(rules[i].consequences));
+    if (is_diagnosed && rules[i].is_symptom) symptoms_.push_back(&runners_.back());
   }
   if (options.journal_storage != nullptr) open_journal(*options.journal_storage);
   for (const RuleStatusRecord& status : statuses()) append(-1, encode_rule_status(status));
@@ -165,11 +179,18 @@ void Engine::begin_training() {
   }
 }
 
+void Engine::weigh_symptoms(const StepWindow& window) {
+  if (symptoms_.empty() || !is_examined(window)) return;
+  for (RuleRunner* const runner : symptoms_) runner->weigh();
+  symptoms_.clear();
+}
+
 // All rules judge before any is reported, since one may explain what another one saw.
 void Engine::judge(std::int64_t global_step) {
   last_judged_step_ = global_step;
   const TrialWindow window(trial_, global_step, &memory_);
   if (begins_training(window)) begin_training();
+  weigh_symptoms(window);
   std::vector<std::pair<RuleRunner*, RuleNews>> all_news;
   for (RuleRunner& runner : runners_) {
     if (runner.active()) all_news.emplace_back(&runner, runner.judge(window, options_.clock->unix_ns()));

@@ -43,6 +43,7 @@ struct EngineRule {
   RuleSpec spec;
   std::unique_ptr<Rule> rule;
   std::vector<std::string> consequences{};  // as in RuleDescription
+  bool is_symptom = false;                  // the same; false of a rule that was given parameters
 };
 
 // kInvalidArgument as create_rule().
@@ -97,6 +98,7 @@ class Engine {
   void open_journal(storage::Storage& storage);
   void judge(std::int64_t global_step);
   void begin_training();
+  void weigh_symptoms(const StepWindow& window);
   // Samples over time.
   void plan_windows();
   Status refresh_windows();
@@ -114,6 +116,7 @@ class Engine {
   const VerdictCallback on_verdict_;
   std::deque<RuleRunner> runners_;  // they do not move
   Consequences consequences_;
+  std::vector<RuleRunner*> symptoms_;  // that the rule Diagnosis weighs, where the training is examined
   TrialMemory memory_;
   WatchJournal journal_;
   Status journal_status_;

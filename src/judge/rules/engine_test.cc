@@ -408,6 +408,44 @@ TEST(Engine, RulesBeginAgainWhereTheProcessTrainsAnotherModel) {
   EXPECT_EQ(losses_of(true), RuleStatus::kNoIssuesFound);
 }
 
+// A symptom beside the rule Diagnosis, in a training that is examined from step 1 on, or not at all.
+std::vector<VerdictRecord> symptoms_of(const char* other_rule, bool is_examined) {
+  TestRun run;
+  run.add_steps(0, 1);
+  run.add({.step = 1, .tensors = {scalar(is_examined ? "trainwarden/examination/numbers" : "loss", 1, {"signals"})}});
+  run.add_steps(2, 4);
+  run.end();
+  std::vector<EngineRule> rules = list_of(fires_at("Dead", {3}), fires_at(other_rule, {}));
+  rules[0].is_symptom = true;
+  Watch watch(run, std::move(rules));
+  EXPECT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  return watch.reported;
+}
+
+TEST(Engine, ASymptomIsANoteWhereTheDiagnosisWeighsIt) {
+  const auto weighed = symptoms_of("Diagnosis", true);
+  ASSERT_EQ(weighed.size(), 1U);
+  EXPECT_EQ(weighed[0].verdict.severity, Severity::kInfo);
+  EXPECT_TRUE(weighed[0].weighed);
+  EXPECT_FALSE(weighed[0].alarms());
+  for (const auto& alone : {symptoms_of("Diagnosis", false), symptoms_of("Other", true)}) {
+    ASSERT_EQ(alone.size(), 1U);
+    EXPECT_FALSE(alone[0].weighed);
+    EXPECT_TRUE(alone[0].alarms());
+  }
+}
+
+TEST(Engine, WhoGivesASymptomParametersIsAlarmedByIt) {
+  const std::vector<RuleSpec> specs = {
+      {"DeadRelu", {}}, {"DeadRelu", {{"threshold_inactivity", "2"}}}, {"LossSpike", {}}};
+  const auto rules = create_engine_rules(specs);
+  ASSERT_TRUE(rules.ok());
+  EXPECT_TRUE((*rules)[0].is_symptom);
+  EXPECT_FALSE((*rules)[1].is_symptom);
+  EXPECT_FALSE((*rules)[2].is_symptom);
+}
+
 TEST(Engine, WhatFiredBeforeItsCauseIsNoConsequence) {
   TestRun run;
   run.add_steps(0, 5);

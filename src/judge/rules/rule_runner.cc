@@ -76,6 +76,9 @@ RuleNews RuleRunner::fail(const StepPlace& place, std::string message, std::int6
 RuleNews RuleRunner::take(VerdictRecord record) {
   const std::int64_t now_unix_ns = record.unix_ns;
   const StepPlace place = record.place;
+  Verdict& verdict = record.verdict;
+  record.weighed = is_weighed_ && verdict.outcome == Outcome::kFired && verdict.severity != Severity::kInfo;
+  if (record.weighed) verdict.severity = Severity::kInfo;
   ++(place.is_time() ? windows_ : outcomes_)[static_cast<std::size_t>(record.verdict.outcome)];
   RuleNews news;
   bool changed = false;

@@ -46,6 +46,8 @@ class RuleRunner {
   RuleNews judge_time(const TimeWindow& window, std::int64_t now_unix_ns);
   // The process trains another model from here on: `rule`, new, judges in place of the one that saw those before.
   void begin_again(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
+  // From now on what it finds is a note, as the rule Diagnosis weighs it.
+  void weigh() { is_weighed_ = true; }
   // It cannot be judged any more.
   RuleNews fail(const StepPlace& place, std::string message, std::int64_t now_unix_ns);
   // The verdict of these news follows from another rule's: says so in it and in the status.
@@ -85,6 +87,7 @@ class RuleRunner {
   std::unique_ptr<Rule> rule_;
   const std::optional<TimeSchedule> schedule_;
   const bool keep_going_;
+  bool is_weighed_ = false;
   RuleStatus status_ = RuleStatus::kInProgress;
   std::string details_;
   OutcomeCounts outcomes_{};  // of steps

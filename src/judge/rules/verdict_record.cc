@@ -130,6 +130,7 @@ Result<VerdictRecord> verdict_from_json(const Json& json) {
   if (json.contains("consequence_of")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(record.consequence_of, format::string_field(json, "consequence_of"));
   }
+  record.weighed = json.value("weighed", Json(false)) == Json(true);
   record.muted = json.value("muted", Json(false)) == Json(true);
   return record;
 }
@@ -210,6 +211,7 @@ OrderedJson verdict_json(const VerdictRecord& record) {
                       {"mute_key", format::escape_name(record.mute_key())},
                       {"unix_ns", record.unix_ns}};
   if (!record.consequence_of.empty()) json["consequence_of"] = record.consequence_of;
+  if (record.weighed) json["weighed"] = true;
   if (record.muted) json["muted"] = true;
   if (record.place.is_time()) {
     json["from_unix_ns"] = record.place.from_unix_ns;

@@ -22,6 +22,7 @@ struct VerdictRecord {
   std::int64_t unix_ns = 0;  // when it was judged
   Verdict verdict;
   std::string consequence_of;  // the id of the rule whose verdict explains this one; empty: none does
+  bool weighed = false;        // a note only because the rule Diagnosis weighs it
   bool muted = false;          // the user does not want to be notified of it
 
   // What the user names to mute it: "LossSpike:CrossEntropyLoss_output_0", with a metric's name in place of

@@ -100,4 +100,5 @@ def _describe_models(models: list[Model], optimized: set[int]) -> str:
 
 
 def _describe_parameter(name: str, parameter: torch.Tensor, optimized: bool) -> dict[str, Any]:
-    return {"name": name, "trainable": parameter.requires_grad, "optimized": optimized}
+    described = {"name": name, "trainable": parameter.requires_grad, "optimized": optimized}
+    return {**described, "bits": 16} if parameter.dtype in (torch.float16, torch.bfloat16) else described

@@ -106,6 +106,8 @@ class Session(SignalListener, Training):
                 recorder.examiner.forward_begins(model, args, kwargs)
         if (recorder.activations.wanted or recorder.examiner.looks_at_calls) and self._sees_activations():
             self._look_at_stranger(recorder, module)
+            if recorder.examiner.looks_at_calls:
+                recorder.examiner.module_begins(module, args, kwargs)
         if recorder.activations.wanted and self._sees_activations():
             recorder.activations.save_inputs(module, args, kwargs)
 

@@ -22,7 +22,7 @@ constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kLeastSlotBytes = 4096;
 constexpr std::uint64_t kStepsBetweenLooks = 16;
-constexpr std::int64_t kGraceNs = 250'000'000;  // as the budget's: a program of a few seconds is kept whole
+constexpr std::int64_t kGraceNs = format::kStartAllowanceNs;  // a program of a few seconds is kept whole
 
 // What a failure cannot be understood without: never given up.
 constexpr std::string_view kEssential[] = {"losses", "scalars", "signals", "batch_inputs", "labels", "predictions"};

@@ -27,7 +27,7 @@ class Bill {
   static constexpr std::int64_t kReportIntervalNs = 60'000'000'000;
   // What capture may cost in all before the budget counts: a program of a few seconds is seen whole, a long one does
   // not notice. It is not paid off, but it is on the bill.
-  static constexpr std::int64_t kGraceNs = 250'000'000;
+  static constexpr std::int64_t kGraceNs = format::kStartAllowanceNs;
   // The steps that were kept until then are still to be written and judged: what is spent beside the training in this
   // time is on the bill and is not paid off either.
   static constexpr std::int64_t kSettlingNs = 2'000'000'000;

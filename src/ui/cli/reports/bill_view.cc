@@ -13,6 +13,13 @@ std::string percent(double share) {
   return fmt::format("{:.3g} %", 100 * share);
 }
 
+// A training of seconds has spent what it may cost at its start, and not yet the time of which that is a small share.
+std::string budget_text(const format::BudgetEvent& newest) {
+  if (newest.budget <= 0) return "";
+  return fmt::format(" (budget {} and {} s at the start)", percent(newest.budget),
+                     1e-9 * static_cast<double>(format::kStartAllowanceNs));
+}
+
 // "train: save intervals are 32 times as long, of losses and signals 4 times; without hash"
 std::string left_out_text(const format::BudgetEvent& event) {
   std::vector<std::string> parts;
@@ -54,9 +61,10 @@ std::string progress_text(const Trial& trial) {
 void print_bills(std::FILE* stream, const std::vector<views::WorkerBill>& bills) {
   for (const views::WorkerBill& bill : bills) {
     const format::BudgetEvent& newest = bill.newest();
-    const std::string budget = newest.budget > 0 ? fmt::format(", budget {}", percent(newest.budget)) : "";
-    emit(stream, "capture{}: {} of the training's time{}, as of step {}\n",
-         bills.size() > 1 ? " of " + bill.worker : "", percent(bill.share()), budget, newest.global_step);
+    emit(stream, "capture{}: {:.3g} s of {:.3g} s of training, {}{}, as of step {}\n",
+         bills.size() > 1 ? " of " + bill.worker : "", 1e-9 * static_cast<double>(newest.capture_ns),
+         1e-9 * static_cast<double>(newest.training_ns), percent(bill.share()), budget_text(newest),
+         newest.global_step);
     for (const auto& [mode, event] : bill.by_mode) {
       if (event.interval_factor > 1 || event.losses_factor > 1 || !event.dropped.empty())
         emit(stream, "  {}\n", left_out_text(event));

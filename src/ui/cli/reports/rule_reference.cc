@@ -48,6 +48,8 @@ std::string section(const RuleDescription& rule) {
     text += "\n";
   }
   if (!rule.details.empty()) text += rule.details + "\n\n";
+  if (rule.is_symptom)
+    text += "A symptom: beside the rule Diagnosis, where the training is examined, it is a note.\n\n";
   if (!rule.consequences.empty()) {
     text += fmt::format("Explains verdicts of {}.\n\n", fmt::join(rule.consequences, ", "));
   }

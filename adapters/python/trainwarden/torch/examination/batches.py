@@ -185,23 +185,55 @@ class Compared:
             logarithms = scores if "nll" in function else torch.log_softmax(scores, dim=-1)
             losses = -logarithms.gather(1, chosen)[:, 0]
             return (losses * valid).sum() / valid.sum().clamp(min=1)
-        if not target.is_floating_point() or predicted.shape != target.shape:
+        losses = self._element_losses()
+        return None if losses is None else losses.mean()
+
+    def _element_losses(self) -> Optional[torch.Tensor]:
+        """Of targets that are numbers: one for each element, or for each row of a cross entropy."""
+        function, predicted, target = self.function.lower(), self.predicted, self.target
+        if predicted is None or target is None or not target.is_floating_point() or predicted.shape != target.shape:
             return None
         ours, theirs = predicted.detach().float(), target.detach().float()
         if "cross" in function and "binary" not in function and ours.dim() == 2:
-            return -(theirs * torch.log_softmax(ours, dim=-1)).sum(dim=-1).mean()
+            return -(theirs * torch.log_softmax(ours, dim=-1)).sum(dim=-1)
         if "logits" in function:
-            return torch.nn.functional.softplus(ours).sub(ours * theirs).mean()
+            return torch.nn.functional.softplus(ours).sub(ours * theirs)
         if "binary" in function or "bce" in function:
             logs = ours.clamp(0, 1).log().clamp(min=-100), (1 - ours.clamp(0, 1)).log().clamp(min=-100)
-            return -(theirs * logs[0] + (1 - theirs) * logs[1]).mean()
-        return (ours - theirs).square().mean() if "mse" in function else None
+            return -(theirs * logs[0] + (1 - theirs) * logs[1])
+        return (ours - theirs).square() if "mse" in function else None
 
-    def add_padding(self, numbers: Numbers, samples: int) -> None:
-        """`padding` of targets of sequences, one row a sample: the share of targets that stand at the end of their row and
-        are what most rows end with, how much that varies from row to row, and the mean loss without them."""
+    def add_padding(self, numbers: Numbers, value: torch.Tensor) -> None:
+        """`padding` of targets of sequences: the share of targets that stand where a row is but filled up to its length,
+        how much that varies from row to row, and the mean loss without them. `value`: what went into the model. Of tokens
+        it is what most rows of targets end with; of numbers, where an input stays what it is at its end."""
+        if self.target is None or self.target.numel() > 1 << 16 or value.dim() < 2 or value.shape[0] < 4:
+            return
+        if value.dim() == 2 and not value.is_floating_point():
+            self._add_padding_of_classes(numbers, value.shape[0])
+        elif value.dim() in (2, 3) and value.is_floating_point() and self.target.is_floating_point():
+            self._add_padding_of_numbers(numbers, value)
+
+    def _add_padding_of_numbers(self, numbers: Numbers, value: torch.Tensor) -> None:
+        losses, target = self._element_losses(), self.target
+        if losses is None or target is None or target.dim() < 2 or target.shape[0] != value.shape[0] or losses.shape != target.shape:
+            return
+        if target.dim() == 3 and value.dim() == 3 and target.shape[1] < 4 and target.shape[2] == value.shape[2]:
+            losses, target, value = losses.transpose(1, 2), target.transpose(1, 2), value.transpose(1, 2)  # time is last
+        length, rows = target.shape[1], value.detach()
+        if rows.shape[1] != length or not 4 <= length <= 4096:
+            return
+        stays = (rows == rows[:, -1:]).reshape(*rows.shape[:2], -1).all(dim=2)
+        filled = stays.flip(1).long().cumprod(dim=1).flip(1)
+        filled = filled * (filled.sum(dim=1, keepdim=True) > 1)  # the last one alone is as it is
+        runs = filled.float().mean(dim=1)
+        kept = (1 - filled).reshape(*filled.shape, *[1] * (target.dim() - 2)).expand(target.shape)
+        without = (losses * kept).sum() / kept.sum().clamp(min=1)
+        numbers.add("padding", torch.stack([runs.mean(), runs.std(unbiased=False), without]))
+
+    def _add_padding_of_classes(self, numbers: Numbers, samples: int) -> None:
         target = self.target
-        if target is None or not self.has_classes() or samples < 4 or target.numel() % samples != 0:
+        if target is None or not self.has_classes() or target.numel() % samples != 0:
             return
         rows = target.detach().reshape(samples, -1)
         if not 4 <= rows.shape[1] <= 4096 or target.numel() > 16384:
@@ -294,6 +326,11 @@ class Compared:
                 shares.append(_are_alike(moved[:, 1 : length + 1], wanted[:, :length]).float().mean())
         if shares:
             numbers.add("forecast", torch.stack(shares).max())
+
+    def counted(self, target: torch.Tensor) -> torch.Tensor:
+        """Those of the targets that are tokens and count."""
+        counts = target >= 0
+        return counts if self.ignore_index is None else counts & (target != self.ignore_index)
 
     def shapes(self) -> dict[str, Any]:
         known: dict[str, Any] = {"function": self.function}

@@ -23,11 +23,15 @@ from ..models import KnownModel
 from ..parameters import parameters_in
 from ..roots import Model
 from ..transforms import depth_of_gradients
+from .adversaries import Adversaries
 from .allowance import Allowance
 from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, fingerprint, row_prints, tensors_in
 from .evaluation import Evaluation
+from .exchanged import Exchanges
+from .fed import Fed
 from .graph import graph_of
 from .layers import Layers
+from .masks import Masks
 from . import own_losses, program_calls
 from .numbers import Numbers, is_measurable
 from .optimizers import Optimizers
@@ -47,6 +51,7 @@ _LAYERS_EVERY = 4
 _STRUCTURE_EVERY = 8
 # Of the outputs of models in a step so many are kept until its loss is known.
 _MAX_OUTPUTS = 8
+_MAX_TOKENS = 4
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
@@ -98,6 +103,12 @@ class Examiner:
         self._weights: Optional[Weights] = None
         self._numbers: Optional[Numbers] = None
         self._layers: Optional[Layers] = None
+        self._masks = Masks()
+        self._adversaries = Adversaries()
+        self._tokens: list[torch.Tensor] = []  # that embeddings of this step got last
+        self._fed = Fed()
+        self._exchanges = Exchanges()
+        self._exchanged: list[dict[str, Any]] = []  # that were found in any step
         self._before: Optional[torch.Tensor] = None
         self._structure = ""
         self._layout = ""
@@ -156,6 +167,8 @@ class Examiner:
             self._level = _FULL
             self._numbers = Numbers()
             self._layers = Layers() if self._fulls < 2 or self._fulls % _LAYERS_EVERY == 0 else None
+            self._masks, self._exchanges = Masks(), Exchanges()
+            self._adversaries, self._fed, self._tokens = Adversaries(), Fed(), []
         elif self._allowance.may_look():
             self._level = _LIGHT
 
@@ -210,24 +223,38 @@ class Examiner:
                 self._count_repeats(args)
         elif not evaluates:
             counts["forward"] += 1
+            self._leave_out_rehearsal(args)
             if root is not None and not root.training:
                 counts["grad_in_eval"] += 1
         if self._level == _FULL or (evaluates and self._level == _LIGHT):
             self._look_at_inputs(evaluates, args, kwargs)
+        if self._layers is not None and not evaluates:
+            self._exchanges.gives("the input", (args, kwargs))
+            self._adversaries.forward_begins((args, kwargs))
 
     def forward_ends(self, output: Any) -> None:
         """An outermost model has given this."""
         if self._level == _FULL and self._mode not in ("eval", "predict"):
             self._outputs += [each for each in tensors_in(output) if each.grad_fn is not None][:_MAX_OUTPUTS]
             self._outputs = self._outputs[-_MAX_OUTPUTS:]
+            if self._layers is not None:
+                self._adversaries.forward_ends(output)
 
     def _count_repeats(self, args: Any) -> None:
         """Passes of the same input, as those that are averaged where dropout is kept on purpose."""
-        first = next((each for each in args if isinstance(each, torch.Tensor)), None) if isinstance(args, tuple) else None
+        first = _first_tensor(args)
         same = self._last_input() if self._last_input is not None else None
         if first is not None and first is same:
             self._counts["no_grad_repeats"] += 1
         self._last_input = weakref.ref(first) if first is not None else None
+
+    def _leave_out_rehearsal(self, args: Any) -> None:
+        """A pass without gradients before one with them, of the same input, is no evaluation: scheduled sampling."""
+        first, same = _first_tensor(args), self._last_input() if self._last_input is not None else None
+        self._last_input = None
+        if first is not None and first is same:
+            self._counts["no_grad"] -= 1
+            self._counts["no_grad_training"] -= 1
 
     @_own
     def _look_at_inputs(self, evaluates: bool, args: Any, kwargs: Any) -> None:
@@ -267,12 +294,23 @@ class Examiner:
         return {name for name, _ in self._numbers._layout} if self._numbers is not None else set()
 
     @_own
+    def module_begins(self, module: torch.nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        """Any module gets this, in a full examination."""
+        path = self._paths.get(id(module))
+        if self._layers is not None and path is not None and depth_of_gradients() == 0:
+            self._exchanges.takes(path, args)
+            self._masks.see(module, args, kwargs)
+            if isinstance(module, torch.nn.Embedding) and args:
+                self._tokens = [*self._tokens[1 - _MAX_TOKENS :], args[0]]
+
+    @_own
     def module_ends(self, module: torch.nn.Module, output: Any) -> None:
         """Any module has given this, in a full examination."""
         if self._layers is not None and not module._modules and depth_of_gradients() == 0:
             path = self._paths.get(id(module))
             if path is not None:
                 self._layers.see(path, module, output)
+                self._exchanges.gives(path, output)
 
     @_own
     def compared(self, function: str, inputs: Any, output: Any, ignore_index: Optional[int] = None) -> None:
@@ -285,6 +323,9 @@ class Examiner:
             return
         if self._numbers is None:
             return
+        if self._layers is not None:
+            self._adversaries.compared(inputs)
+            self._fed.see(Compared(function, inputs, ignore_index), self._tokens)
         if not self._is_first_compared:
             self._look_at_second(Compared(function, inputs, ignore_index))
             return
@@ -302,8 +343,7 @@ class Examiner:
         compared.add(self._numbers, "")
         if self._input is not None:
             compared.add_relation(self._numbers, self._input)
-            if self._input.dim() == 2 and not self._input.is_floating_point():
-                compared.add_padding(self._numbers, self._input.shape[0])
+            compared.add_padding(self._numbers, self._input)
         shapes = compared.shapes()
         if shapes not in self._compared and len(self._compared) < 8:
             self._compared.append(shapes)
@@ -474,6 +514,7 @@ class Examiner:
     def _write_full(self) -> None:
         numbers = self._numbers
         assert numbers is not None
+        self._tokens = []
         if seeds := program_calls.take_seeds():
             numbers.add("seeds", [float(len(seeds)), float(seeds[-1])])
         if not self._has_closure:  # which is called again and again in one step
@@ -481,6 +522,10 @@ class Examiner:
         if self._layers is not None:
             self._layers.add(numbers)
             self._layer_names = self._layers.names
+            self._masks.add(numbers)
+            self._adversaries.add(numbers)
+            self._fed.add(numbers)
+            self._exchanged = self._exchanged or self._exchanges.found
         if self._weights is not None:
             self._weights.after(numbers, self._before, self._step)
         has_grown = self._weights is not None and len(self._weights.parameters) != self._described
@@ -498,6 +543,8 @@ class Examiner:
         described["places"] = self._places
         described["layers"] = self._layer_names
         described["compared"] = self._compared
+        if self._exchanged:
+            described["exchanged"] = self._exchanged
         self._loaded = len(program_calls.loaded)
         described["loaded"] = [each._asdict() for each in program_calls.loaded]
         self._write_text("structure", json.dumps(described))
@@ -593,6 +640,10 @@ class Examiner:
             place = caller_place()
             if place is not None:
                 self._places[what] = place
+
+
+def _first_tensor(args: Any) -> Optional[torch.Tensor]:
+    return next((each for each in args if isinstance(each, torch.Tensor)), None) if isinstance(args, tuple) else None
 
 
 def _memory() -> int:

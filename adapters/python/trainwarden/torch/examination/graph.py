@@ -6,7 +6,12 @@ from typing import Any, Optional
 
 import torch
 
+from .masks import filled
+from .numbers import is_measurable
+
 _MAX_NODES = 4000
+_MAX_MASKS = 4
+_MAX_FACTOR = 1 << 16
 _NUMBERS = ("_saved_dim", "_saved_reduction", "_saved_exponent", "_saved_p", "_saved_training", "_saved_eps")
 _LISTS = ("_saved_dim", "_saved_dims", "_saved_padding", "_saved_dilation", "_saved_pad", "_saved_dim0", "_saved_dim1")
 _SIZES = ("_saved_self_sizes", "_saved_self_sym_sizes", "_saved_sizes", "_saved_weight_sizes")
@@ -26,7 +31,7 @@ def graph_of(
     order = [root.grad_fn]
     place = {root.grad_fn: 0}
     nodes: list[list[Any]] = []
-    at = 0
+    at = masks = 0
     while at < len(order):
         node = order[at]
         at += 1
@@ -41,6 +46,9 @@ def graph_of(
                 order.append(source)
             before.append(place[source])
         nodes.append(_describe(node, before, numbers))
+        if nodes[-1][0] == "MaskedFill" and masks < _MAX_MASKS:
+            masks += 1
+            nodes[-1][2] = {**nodes[-1][2], **_mask_of(node, given)}
         leaf = getattr(node, "variable", None)
         if nodes[-1][0] == "leaf" and leaf is not None and (given is None or leaf.data_ptr() != given.data_ptr()):
             leaves.append(leaf)
@@ -65,6 +73,8 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
             known[key[7:]] = _signed(value)
         elif isinstance(value, (tuple, list)) and len(value) <= 4 and all(isinstance(each, int) for each in value):
             known[key[7:]] = [_signed(each) for each in value]
+    if name in ("Mul", "Div"):
+        known.update(_factor_of(node))
     if name in ("Softmax", "LogSoftmax"):
         known["axes"] = node._saved_result.dim()
     for key in _SIZES:
@@ -72,6 +82,25 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
         if isinstance(value, (tuple, list)) and all(isinstance(each, int) for each in value):
             known["sizes"] = list(value)
     return [name, before, known]
+
+
+def _mask_of(node: Any, given: Optional[torch.Tensor]) -> dict[str, Any]:
+    tokens = given if given is not None and not given.is_floating_point() else None
+    shares = filled(node._saved_mask, tokens)
+    return {} if shares is None else {"filled": shares}
+
+
+def _factor_of(node: Any) -> dict[str, Any]:
+    """The sign of what is multiplied with, or divided by, where that is a constant for the gradient: 1, or -1 of a single
+    number; 0 where it is not that simple."""
+    sources = [each for each, _ in node.next_functions]
+    if len(sources) != 2 or (sources[0] is None) == (sources[1] is None):
+        return {}
+    constant = getattr(node, "_saved_other" if sources[1] is None else "_saved_self", None)
+    if not is_measurable(constant) or constant.numel() == 0 or constant.numel() > _MAX_FACTOR:
+        return {}
+    low, high = torch.aminmax(constant.detach())
+    return {"factor": 1 if float(low) >= 0 else -1 if constant.numel() == 1 and float(high) < 0 else 0}
 
 
 def _signed(value: int) -> int:

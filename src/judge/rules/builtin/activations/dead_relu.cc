@@ -71,6 +71,7 @@ RuleKind dead_relu() {
                "infinity are not judged.",
            .source = "SageMaker Debugger, dead_relu; window: TheDeepChecker (TOSEM 2023)",
            .by_default = true,
+           .is_symptom = true,
            .in_process = true,
            .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "NoOpUpdate",
                             "UnchangedTensor", "AllZero", "DegeneratePredictions", "RepresentationCollapse"}},

@@ -103,6 +103,7 @@ RuleKind saturated_activation() {
            "NaN or an infinity are not judged.",
        .source = "SageMaker Debugger, saturated_activation",
        .by_default = true,
+       .is_symptom = true,
        .in_process = true,
        .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "NoOpUpdate", "UnchangedTensor",
                         "DegeneratePredictions"}},

@@ -217,6 +217,7 @@ RuleKind degenerate_predictions() {
   description.details = degenerate_predictions_rule::kDetails;
   description.source = "ours";
   description.by_default = true;
+  description.is_symptom = true;
   description.consequences = {"LossNotDecreasing"};
   return {std::move(description), degenerate_predictions_rule::create};
 }

@@ -223,6 +223,7 @@ RuleKind duplicate_batch() {
   description.details = duplicate_batch_rule::kDetails;
   description.source = "the NumPy seeding fault of PyTorch's data loaders (2021); the tests are ours";
   description.by_default = true;
+  description.is_symptom = true;
   description.in_process = true;
   return {std::move(description), duplicate_batch_rule::create};
 }

@@ -168,6 +168,7 @@ RuleKind unshuffled_labels() {
   description.details = unshuffled_labels_rule::kDetails;
   description.source = "ours";
   description.by_default = true;
+  description.is_symptom = true;
   description.consequences = {"LossNotDecreasing", "LossSpike"};
   return {std::move(description), unshuffled_labels_rule::create};
 }

@@ -149,6 +149,7 @@ Notes, not issues: a smaller excess, a loss that is too low (a pretrained model,
 (a sum over the batch).)";
   description.source = "TheDeepChecker's check of the first loss; the exceptions are ours";
   description.by_default = true;
+  description.is_symptom = true;
   description.in_process = true;
   return {std::move(description), initial_loss_rule::create};
 }

@@ -185,6 +185,7 @@ confidence of 0.6. Not applicable with several optimizers. In a model with branc
 model lists first and last.)";
   description.source = "AutoTrainer (ICSE 2021), with its limits";
   description.by_default = true;
+  description.is_symptom = true;
   description.in_process = true;
   description.consequences = {"VanishingGradient", "LossNotDecreasing", "UnchangedTensor", "AdamEpsilon"};
   return {std::move(description), gradient_by_depth_rule::create};

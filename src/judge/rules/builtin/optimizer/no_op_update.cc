@@ -262,6 +262,7 @@ of 1 stands still at a small learning rate, and the rest still learns. Without s
 of the weights and statistics of the gradients of the same steps, and cannot see what changes only now and then.)";
   description.source = "TrainCheck (OSDI 2025), cases of frozen and disconnected parameters; the limits are ours";
   description.by_default = true;
+  description.is_symptom = true;
   description.consequences = {"LossNotDecreasing", "UnchangedTensor", "WeightUpdateRatio", "Overtraining"};
   return {std::move(description), no_op_update_rule::create};
 }

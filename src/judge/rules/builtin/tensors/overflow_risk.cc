@@ -275,6 +275,7 @@ near the limit, outputs are let pass (`allow_masks`), and only their growth is j
 models hold a few constant activations in the thousands, which is near the limit of float16 and may never pass it.)";
   description.source = "TheDeepChecker (growth above 2 within five checks); the ranges are those of the types";
   description.by_default = true;
+  description.is_symptom = true;
   description.in_process = true;
   return {std::move(description), overflow_risk_rule::create};
 }

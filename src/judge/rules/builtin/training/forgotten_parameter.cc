@@ -36,6 +36,7 @@ constexpr const char* kAdvice =
 // One model of the program, of its parameters those that ask for gradients.
 struct ModelParameters {
   std::size_t trainable = 0;
+  std::size_t halves = 0;  // of 16 bits, of those that no optimizer has
   std::vector<std::string> forgotten;
 };
 
@@ -74,7 +75,9 @@ Result<std::map<std::string, ModelParameters>> read_models(const format::Json& j
     if (!trainable) continue;
     ModelParameters& model = models[longest_prefix(name, prefixes)];
     ++model.trainable;
-    if (!optimized) model.forgotten.push_back(name);
+    if (optimized) continue;
+    model.forgotten.push_back(name);
+    if (const auto bits = parameter.find("bits"); bits != parameter.end() && *bits == 16) ++model.halves;
   }
   return models;
 }
@@ -88,7 +91,9 @@ struct Finding {
 
 Finding judge_model(const ModelParameters& model, std::uint64_t foreign) {
   const std::size_t forgotten = model.forgotten.size();
-  const bool stale = foreign == forgotten;
+  // An optimizer that holds copies of 32 bits (master weights) has none of the model's own, on purpose.
+  const bool are_copied = model.halves == forgotten && forgotten == model.trainable;
+  const bool stale = foreign == forgotten && !are_copied;
   const bool few = static_cast<double>(forgotten) < kMostForgotten * static_cast<double>(model.trainable);
   return {stale || few ? Severity::kWarning : Severity::kInfo, stale, model.trainable, model.forgotten};
 }

@@ -11,6 +11,7 @@ struct Parameter {
   std::string name;
   bool optimized = true;
   bool trainable = true;
+  int bits = 32;
 };
 
 // The models' own entries are `roots` (a prefix and the class "Net").
@@ -22,8 +23,9 @@ TestTensor model(const std::vector<Parameter>& parameters, int foreign = 0,
   }
   std::string listed;
   for (const Parameter& parameter : parameters) {
-    listed += fmt::format(R"({}{{"name": "{}", "trainable": {}, "optimized": {}}})", listed.empty() ? "" : ",",
-                          parameter.name, parameter.trainable, parameter.optimized);
+    listed +=
+        fmt::format(R"({}{{"name": "{}", "trainable": {}, "optimized": {}, "bits": {}}})", listed.empty() ? "" : ",",
+                    parameter.name, parameter.trainable, parameter.optimized, parameter.bits);
   }
   return text_signal(signals::kModel, fmt::format(R"({{"modules": [{}], "parameters": [{}], "foreign": {}}})", modules,
                                                   listed, foreign));
@@ -67,6 +69,12 @@ TEST(ForgottenParameter, ATensorOfNoModelForEachForgottenOneIsAStaleOptimizer) {
   EXPECT_NE(verdicts.at(20).message.find("as many tensors that are in no model"), std::string::npos);
   EXPECT_EQ(judge_model(model({{"a", false}, {"b", false}}, 1)).at(20).severity, Severity::kInfo);
   EXPECT_EQ(judge_model(model({{"a"}}, 1)).at(20).outcome, Outcome::kOk);  // a temperature, an image
+}
+
+TEST(ForgottenParameter, AnOptimizerWithCopiesOf32BitsIsANote) {
+  EXPECT_EQ(judge_model(model({{"a", false, true, 16}, {"b", false, true, 16}}, 2)).at(20).severity, Severity::kInfo);
+  EXPECT_EQ(judge_model(model({{"a", false, true, 16}, {"b", false, true, 32}}, 2)).at(20).severity,
+            Severity::kWarning);
 }
 
 TEST(ForgottenParameter, ATargetNetworkIsAModelOfItsOwn) {

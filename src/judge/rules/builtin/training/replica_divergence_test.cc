@@ -1,3 +1,5 @@
+#include <set>
+
 #include "judge/rules/builtin/training/signal_testing.h"
 
 namespace trainwarden::rules {
@@ -47,6 +49,26 @@ TEST(ReplicaDivergence, OneBitIsEnough) {
 
 TEST(ReplicaDivergence, AWeightThatComesBackIsFine) {
   EXPECT_TRUE(steps_with(judge(replica_run({0, 9, 2, 9, 4, 9}), "ReplicaDivergence"), Outcome::kFired).empty());
+}
+
+// All weights of two workers, which train apart and average at the steps in `together`.
+TestRun run_of_averages(int comparisons, const std::set<int>& together) {
+  TestRun run(2);
+  for (int i = 0; i < comparisons; ++i) {
+    for (const int worker : {0, 1}) {
+      const float value = static_cast<float>(i) + (together.contains(i) ? 0.0F : 0.5F * static_cast<float>(worker));
+      run.add({.step = 10 * i, .tensors = {weight("a", {value}), weight("b", {value, 1})}, .worker = worker});
+    }
+  }
+  return run;
+}
+
+TEST(ReplicaDivergence, WorkersThatAverageNowAndThenAreFine) {
+  EXPECT_TRUE(steps_with(judge(run_of_averages(16, {0, 4, 8, 12}), "ReplicaDivergence"), Outcome::kFired).empty());
+}
+
+TEST(ReplicaDivergence, WhereAllWeightsDifferItWaitsForAnAverage) {
+  EXPECT_EQ(steps_with(judge(run_of_averages(10, {0}), "ReplicaDivergence"), Outcome::kFired), (Steps{80, 90}));
 }
 
 TEST(ReplicaDivergence, WhatNeverWasTheSameIsANote) {

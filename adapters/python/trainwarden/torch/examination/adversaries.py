@@ -1,0 +1,57 @@
+"""Adversaries: what a discriminator's answers are compared with, for what a generator made and for what it did not.
+
+A generator is to be taken for real: where the answers to its samples are compared with the same number in its own step and
+in that of the discriminator, it helps the discriminator.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import torch
+
+from .batches import tensors_in
+from .numbers import Numbers, is_measurable
+
+_MAX_KEPT = 16
+
+
+class Adversaries:
+    """Of one step."""
+
+    def __init__(self) -> None:
+        self._made: list[torch.Tensor] = []  # outputs of models
+        self._answers: list[tuple[torch.Tensor, str]] = []  # to inputs that are "real", "fake", or "made" in this step
+        self._asked: Optional[str] = None
+        self._targets: dict[str, torch.Tensor] = {}
+
+    def forward_begins(self, args: Any) -> None:
+        given = next(tensors_in(args), None)
+        self._asked = None
+        if given is None or not given.is_floating_point():
+            return
+        is_made = any(given.data_ptr() == each.data_ptr() for each in self._made)
+        self._asked = ("made" if given.requires_grad else "fake") if is_made else "real"
+
+    def forward_ends(self, output: Any) -> None:
+        given = next(tensors_in(output), None)
+        if given is None or len(self._made) >= _MAX_KEPT:
+            return
+        self._made.append(given)
+        if self._asked is not None:
+            self._answers.append((given, self._asked))
+
+    def compared(self, inputs: Any) -> None:
+        """By a loss function: answers with a target."""
+        pair = list(tensors_in(inputs))[:2]
+        if len(pair) < 2 or not is_measurable(pair[1]) or pair[1].numel() == 0 or not pair[1].is_floating_point():
+            return
+        asked = next((asked for answer, asked in self._answers if answer.data_ptr() == pair[0].data_ptr()), None)
+        if asked is not None and asked not in self._targets:
+            low, high = torch.aminmax(pair[1].detach())
+            self._targets[asked] = torch.where(low == high, low, low * float("nan"))
+
+    def add(self, numbers: Numbers) -> None:
+        if "made" in self._targets and "fake" in self._targets:
+            kept = [self._targets.get(each) for each in ("real", "fake", "made")]
+            numbers.add("adversary", torch.stack([torch.tensor(float("nan")) if each is None else each.float().cpu() for each in kept]))

@@ -1,0 +1,150 @@
+// Signs: which way a loss pulls what it is made of. Read off its graph, where every step on the way has a known sign.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/graph_walk.h"
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+constexpr std::size_t kMaxVisited = 400;
+
+struct Signed {
+  std::size_t node = 0;
+  int sign = 1;  // +1: what is behind it grows with this
+};
+
+// The sources of an operator that hand on the sign, or turn it; nothing where that is not known.
+std::vector<Signed> sources_of(const Graph& graph, const Signed& here) {
+  const GraphNode& node = graph.nodes[here.node];
+  const auto all = [&](int sign) {
+    std::vector<Signed> sources;
+    for (const std::size_t from : node.from) sources.push_back({from, sign});
+    return sources;
+  };
+  if (hands_on(node.operation) ||
+      is_one_of(node.operation, {"Mean", "Sum", "MeanDim", "SumDim", "Add", "Stack", "Cat", "Gather", "Diagonal",
+                                 "MaskedFill", "FillDiagonal", "NanToNum"}))
+    return all(here.sign);
+  if (is_one_of(node.operation, {"Neg", "Rsub", "RsubScalar"})) return all(-here.sign);
+  if (node.operation == "Sub" && node.from.size() == 2) return {{node.from[0], here.sign}, {node.from[1], -here.sign}};
+  if (is_one_of(node.operation, {"Mul", "Div"})) {
+    const auto factor = node.settings.find("factor");
+    if (factor != node.settings.end() && factor->second != 0) return all(here.sign * (factor->second > 0 ? 1 : -1));
+  }
+  return {};
+}
+
+// All that is reached from `begin` with a known sign, the nearest first.
+std::vector<Signed> reached_from(const Graph& graph, Signed begin) {
+  std::vector<Signed> reached = {begin};
+  std::set<std::pair<std::size_t, int>> known = {{begin.node, begin.sign}};
+  for (std::size_t at = 0; at < reached.size() && reached.size() < kMaxVisited; ++at) {
+    for (const Signed& each : sources_of(graph, reached[at])) {
+      if (known.insert({each.node, each.sign}).second) reached.push_back(each);
+    }
+  }
+  return reached;
+}
+
+bool is_log_likelihood(const Graph& graph, const GraphNode& node) {
+  if (is_one_of(node.operation, {"LogSigmoid", "LogSoftmax"})) return true;
+  if (node.operation != "Log" || node.from.empty()) return false;
+  return is_one_of(graph.nodes[past_views(graph, node.from.front())].operation, {"Sigmoid", "Softmax"});
+}
+
+// Who trains makes log-likelihoods larger: they go into a loss with a minus.
+void look_for_minimised_likelihood(const Case& seen, const Graph& graph, Findings& findings) {
+  std::size_t smaller = 0, larger = 0;
+  std::string name;
+  for (const Signed& each : reached_from(graph, {0, 1})) {
+    if (!is_log_likelihood(graph, graph.nodes[each.node])) continue;
+    ++(each.sign > 0 ? smaller : larger);
+    name = graph.nodes[each.node].operation;
+  }
+  if (smaller == 0 || larger > 0) return;
+  findings.push_back({"loss_sign",
+                      0.9,
+                      "The loss is a log-likelihood without its minus: the training makes the data less likely",
+                      {fmt::format("{} goes into the loss with a plus", name),
+                       fmt::format("the loss goes from {} to {}", number(seen.symptoms.train.first),
+                                   number(seen.symptoms.train.late))},
+                      {},
+                      0,
+                      seen.place("backward")});
+}
+
+bool is_distance(std::string_view operation) {
+  return is_one_of(operation, {"Cdist", "EuclideanDist", "LinalgVectorNorm", "Norm"});
+}
+
+// Of two batches of embeddings, each with each: neither side is a parameter.
+bool is_similarity(const Graph& graph, const GraphNode& node) {
+  if (!is_one_of(node.operation, {"Mm", "Bmm"}) || node.from.size() != 2) return false;
+  return std::none_of(node.from.begin(), node.from.end(),
+                      [&](std::size_t from) { return is_of_parameters(graph, past_views(graph, from)); });
+}
+
+bool is_negated(const Graph& graph, std::size_t at) {
+  const auto reached = reached_from(graph, {at, 1});
+  return std::any_of(reached.begin(), reached.end(), [](const Signed& each) { return each.sign < 0; });
+}
+
+// A softmax over distances takes the farthest for the most likely; over negated similarities, the least alike.
+void look_for_reversed_scores(const Case& seen, const Graph& graph, Findings& findings) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const GraphNode& softmax = graph.nodes[i];
+    if (softmax.operation != "LogSoftmax" || softmax.from.empty()) continue;
+    for (const Signed& each : reached_from(graph, {softmax.from.front(), 1})) {
+      const GraphNode& node = graph.nodes[each.node];
+      const bool is_far = is_distance(node.operation) && each.sign > 0;
+      const bool is_turned = is_similarity(graph, node) &&
+                             (each.sign < 0) != (is_negated(graph, node.from[0]) != is_negated(graph, node.from[1]));
+      if (!is_far && !is_turned) continue;
+      findings.push_back(
+          {"loss_sign",
+           0.88,
+           is_far ? "Distances are taken for scores without a minus: the farthest is the most likely"
+                  : "Similarities are negated before a softmax: the least alike is the most likely",
+           {fmt::format("{} goes into log_softmax with a {}", node.operation, is_far ? "plus" : "minus")},
+           {},
+           0,
+           seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+      return;
+    }
+  }
+}
+
+// What a discriminator says of a generator's samples is compared with the same number in both of their steps.
+void look_for_helped_discriminator(const Case& seen, Findings& findings) {
+  const double real = median_of(seen.history, "adversary", 0), fake = median_of(seen.history, "adversary", 1),
+               made = median_of(seen.history, "adversary", 2);
+  if (!std::isfinite(made) || made != fake || real == fake) return;
+  findings.push_back(
+      {"loss_sign",
+       0.9,
+       fmt::format("The generator learns to have its samples taken for false: its own step compares "
+                   "them with {}, as the discriminator's does",
+                   number(made)),
+       {fmt::format("the discriminator compares real samples with {}, made ones with {}", number(real), number(fake))},
+       {},
+       0,
+       seen.place("loss")});
+}
+
+}  // namespace
+
+void look_at_signs(const Case& seen, Findings& findings) {
+  look_for_helped_discriminator(seen, findings);
+  const Graph* const graph = seen.graph();
+  if (graph == nullptr || graph->nodes.empty()) return;
+  look_for_minimised_likelihood(seen, *graph, findings);
+  look_for_reversed_scores(seen, *graph, findings);
+}
+
+}  // namespace trainwarden::diagnosis
