@@ -11,8 +11,21 @@
 namespace trainwarden::diagnosis {
 namespace {
 
-// A matrix of products of all with all, as contrastive losses have it, is one on purpose.
-bool is_product(const Graph& graph, std::size_t at) {
+// How many columns a linear map gives; 0 where it is none, of two activations for instance.
+std::int64_t columns_of(const Case& seen, const Graph& graph, std::size_t at) {
+  for (const std::size_t from : graph.nodes[at].from) {
+    const std::int64_t number = graph.nodes[past_views(graph, from)].number;
+    const auto& parameters = seen.structure().parameters;
+    if (number < 0 || static_cast<std::size_t>(number) >= parameters.size()) continue;
+    const auto& shape = parameters[static_cast<std::size_t>(number)].shape;
+    if (shape.size() == 2) return shape[0];
+  }
+  return 0;
+}
+
+// A matrix of products of all with all, as contrastive losses have it, is one on purpose; so is one of as many outputs
+// as there are samples.
+bool is_product(const Case& seen, const Graph& graph, std::size_t at, std::int64_t rows) {
   for (const std::size_t from : graph.nodes[at].from) {
     std::size_t source = past_views(graph, from);
     for (int step = 0; step < 4 && is_one_of(graph.nodes[source].operation, {"Div", "Mul", "Add", "Rsub", "Exp"}) &&
@@ -20,7 +33,32 @@ bool is_product(const Graph& graph, std::size_t at) {
          ++step) {
       source = past_views(graph, graph.nodes[source].from.front());
     }
-    if (is_one_of(graph.nodes[source].operation, {"Mm", "Bmm", "Addmm", "Cdist", "CosineSimilarity"})) return true;
+    const std::string& operation = graph.nodes[source].operation;
+    if (is_one_of(operation, {"Bmm", "Cdist", "CosineSimilarity"})) return true;
+    const std::int64_t columns = columns_of(seen, graph, source);
+    if (is_one_of(operation, {"Mm", "Addmm"}) && (columns == 0 || columns == rows)) return true;
+  }
+  return false;
+}
+
+// Is that many rows what other tensors of the graph have, too? Then it is a number of samples.
+bool has_rows(const Graph& graph, std::int64_t rows) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const GraphNode& node) {
+    return node.sizes.size() == 2 && node.sizes[0] == rows && node.sizes[1] != rows;
+  });
+}
+
+// Who writes unsqueeze() compares each with every other on purpose.
+bool is_pairwise(const Graph& graph, std::size_t at) {
+  for (std::size_t source : graph.nodes[at].from) {
+    for (int step = 0; step < 6; ++step) {
+      const GraphNode& node = graph.nodes[source];
+      if (is_one_of(node.operation, {"Unsqueeze", "Expand", "T", "Transpose"})) return true;
+      if (!(hands_on(node.operation) || is_one_of(node.operation, {"Neg", "Exp", "Log", "Mul", "Div"})) ||
+          node.from.empty())
+        break;
+      source = node.from.front();
+    }
   }
   return false;
 }
@@ -64,21 +102,22 @@ void look_for_broadcast(const Case& seen, Findings& findings) {
   for (std::size_t i = 0; i < std::min<std::size_t>(graph->nodes.size(), 8); ++i) {
     const GraphNode& node = graph->nodes[i];
     const bool averages = node.operation == "Mean" || node.operation == "Sum";
-    if (!averages || node.sizes.size() != 2 || node.sizes[0] != node.sizes[1] ||
-        static_cast<double>(node.sizes[0]) != batch || batch < 2)
-      continue;
+    if (!averages || node.sizes.size() != 2 || node.sizes[0] != node.sizes[1] || node.sizes[0] < 2) continue;
+    if (static_cast<double>(node.sizes[0]) != batch && !has_rows(*graph, node.sizes[0])) continue;
     std::size_t at = node.from.empty() ? i : past_views(*graph, node.from.front());
     for (int step = 0; step < 4 && is_one_of(graph->nodes[at].operation, {"Pow", "Abs", "Mul", "Sqrt"}) &&
                        !graph->nodes[at].from.empty();
          ++step) {
       at = past_views(*graph, graph->nodes[at].from.front());
     }
-    if (graph->nodes[at].operation != "Sub" || is_product(*graph, at)) continue;
+    if (!is_one_of(graph->nodes[at].operation, {"Sub", "Add"}) || is_product(seen, *graph, at, node.sizes[0]) ||
+        is_pairwise(*graph, at))
+      continue;
     findings.push_back({"shapes_broadcast_in_loss",
                         0.85,
                         fmt::format("The loss is a mean over {}, each sample of the batch compared with every other",
                                     shape(node.sizes)),
-                        {fmt::format("the batch has {} samples", batch)},
+                        {"a column of one shape and a row of another are broadcast"},
                         {},
                         0,
                         seen.place("backward")});
@@ -259,6 +298,20 @@ void look_for_sign(const Case& seen, Findings& findings) {
        seen.place("backward")});
 }
 
+// The loss is a sum that the program takes itself, with nothing that divides it.
+bool sums_over_samples(const Case& seen) {
+  const Graph* graph = seen.graph();
+  if (graph == nullptr || seen.snapshots().empty()) return false;
+  const double samples = seen.snapshots().front().at("input_shape", 0);
+  for (std::size_t at = 0; at < std::min<std::size_t>(graph->nodes.size(), 3); ++at) {
+    const GraphNode& node = graph->nodes[at];
+    if (node.operation == "Sum" && !node.sizes.empty() && node.settings.count("dim/0") == 0)
+      return samples > 1 && static_cast<double>(node.sizes.front()) == samples;
+    if (node.operation != "Neg" || node.from.size() != 1 || node.from.front() != at + 1) return false;
+  }
+  return false;
+}
+
 void look_for_reduction(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
   const bool sums =
@@ -269,7 +322,8 @@ void look_for_reduction(const Case& seen, Findings& findings) {
                     const auto reduction = node.settings.find("reduction");
                     return reduction != node.settings.end() && reduction->second == 2;
                   });
-  if (!sums || !(seen.is_ill() || seen.symptoms.is_rough || !seen.symptoms.learns_well)) return;
+  if (!(sums || sums_over_samples(seen)) || !(seen.is_ill() || seen.symptoms.is_rough || !seen.symptoms.learns_well))
+    return;
   findings.push_back(
       {"loss_reduction",
        0.8,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/graph_walk.h"
 #include "judge/diagnosis/names.h"
 
 namespace trainwarden::diagnosis {
@@ -99,6 +100,24 @@ bool rises_at_start(const Case& seen) {
   return *std::max_element(losses.begin() + 1, losses.begin() + 6) > 1.5 * std::abs(losses[0]);
 }
 
+bool is_adaptive(const Case& seen) {
+  return contains(kind_of_optimizer(seen), "Adam") || kind_of_optimizer(seen) == "RMSprop";
+}
+
+bool attends(const Case& seen) {
+  const Graph* const graph = seen.graph();
+  if (graph == nullptr) return false;
+  return std::any_of(graph->nodes.begin(), graph->nodes.end(), [&](const GraphNode& node) {
+    return node.operation == "Bmm" && std::any_of(node.from.begin(), node.from.end(), [&](std::size_t from) {
+             std::size_t source = past_views(*graph, from);
+             // Dropout may be a product with what is kept.
+             if (graph->nodes[source].operation == "Mul")
+               source = past_views(*graph, graph->nodes[source].from.front());
+             return graph->nodes[source].operation == "Softmax";
+           });
+  });
+}
+
 void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   const double rate = learning_rate(seen);
@@ -121,6 +140,13 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
       ratios.early > 0.02 && !symptoms.is_adversarial)
     confidence = std::max(confidence, 0.55);
   if (confidence == 0 && symptoms.has_diverged && symptoms.train.count > 3) confidence = 0.45;
+  if (is_adaptive(seen)) {
+    // Its steps are as large as the rate, whatever the gradients are.
+    const bool bursts = symptoms.train.peak > 100 * std::max(std::abs(symptoms.train.first), 1.0);
+    const double highest = std::max(rate, median_of(seen.history, "rate"));
+    if (highest >= 0.03 && bursts) confidence = std::max(confidence, 0.85);
+    if (highest >= 0.008 && symptoms.learns_nothing && attends(seen)) confidence = std::max(confidence, 0.8);
+  }
   // NaN out of nothing is an operation's, not the rate's.
   if (symptoms.train.not_finite > 0 && !jumps) confidence = std::min(confidence, 0.5);
   if (confidence == 0) return;
@@ -183,15 +209,33 @@ void look_for_schedule(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   const auto steps = static_cast<double>(std::max<std::int64_t>(1, symptoms.steps));
   const bool unfinished = symptoms.learns_nothing || !symptoms.learns_well || symptoms.skill < 0.6;
-  if (useful + 2 <= rates.size() && static_cast<double>(rates.steps[useful]) / steps < 0.5 && symptoms.steps >= 20) {
+  const double used = useful < rates.size() ? static_cast<double>(rates.steps[useful]) / steps : 1;
+  if (useful + 2 <= rates.size() && used < 0.5 && symptoms.steps >= 20) {
+    const bool is_early = used < 0.35 && !(symptoms.skill > 0.9);  // most of the training trains nothing
     findings.push_back(
         {"learning_rate_schedule",
-         unfinished ? 0.85 : 0.3,
+         unfinished ? 0.85
+         : is_early ? 0.8
+                    : 0.3,
          fmt::format("The schedule has taken the learning rate from {} below 2 % of that by step {} of {}",
                      number(highest), rates.steps[useful], symptoms.steps),
          {fmt::format("the learning rate is {} at the end", number(rates.values.back())), seen.course().front()},
          {},
          rates.steps[useful],
+         seen.place("step")});
+  }
+  // The optimizer still knows where the rate was to go.
+  const double wanted = setting(seen, "initial_lr");
+  const bool is_warming_up = rates.values.back() >= 0.999 * highest && rates.values.front() < 0.5 * highest;
+  if (is_warming_up && highest < 0.5 * wanted && symptoms.steps >= 20) {
+    findings.push_back(
+        {"learning_rate_schedule",
+         unfinished ? 0.85 : 0.5,
+         fmt::format("The warm-up never ends: the learning rate is {} at the end of the training, and is to reach {}",
+                     number(rates.values.back()), number(wanted)),
+         {fmt::format("it began with {}", number(rates.values.front())), seen.course().front()},
+         {},
+         0,
          seen.place("step")});
   }
   std::size_t leaps = 0;
@@ -363,7 +407,9 @@ void look_for_explosion(const Case& seen, const Ratios& ratios, Findings& findin
 
 void look_for_decay(const Case& seen, Findings& findings) {
   const double decay = setting(seen, "weight_decay"), rate = setting(seen, "lr");
-  if (!(decay >= 0.05) || !std::isfinite(rate)) return;
+  // Adam takes the decay for a part of the gradient: where gradients are small it decides where the steps go.
+  const bool is_coupled = is_one_of(kind_of_optimizer(seen), {"Adam", "NAdam", "RAdam", "RMSprop", "Adagrad"});
+  if (!(decay >= (is_coupled ? 1e-3 : 0.05)) || !std::isfinite(rate)) return;
   const auto& parameters = seen.structure().parameters;
   const auto& snapshots = seen.snapshots();
   if (snapshots.size() < 4) return;
@@ -380,8 +426,11 @@ void look_for_decay(const Case& seen, Findings& findings) {
                    !seen.symptoms.learns_well;
   const double share = median(shrunk);
   double confidence = 0;
-  if (share < 0.5 && ill)
+  const double little = is_coupled ? 0.6 : 0.5;
+  if (share < little && ill)
     confidence = 0.85;
+  else if (is_coupled && share < little && median(pulls) > 0.3 && !(seen.symptoms.skill > 0.9))
+    confidence = 0.8;
   else if (median(pulls) > 3 && ill)
     confidence = 0.65;
   if (confidence == 0) return;

@@ -29,7 +29,7 @@ std::vector<Signed> sources_of(const Graph& graph, const Signed& here) {
   };
   if (hands_on(node.operation) ||
       is_one_of(node.operation, {"Mean", "Sum", "MeanDim", "SumDim", "Add", "Stack", "Cat", "Gather", "Diagonal",
-                                 "MaskedFill", "FillDiagonal", "NanToNum"}))
+                                 "MaskedFill", "FillDiagonal", "CopySlices", "NanToNum"}))
     return all(here.sign);
   if (is_one_of(node.operation, {"Neg", "Rsub", "RsubScalar"})) return all(-here.sign);
   if (node.operation == "Sub" && node.from.size() == 2) return {{node.from[0], here.sign}, {node.from[1], -here.sign}};

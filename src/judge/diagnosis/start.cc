@@ -130,6 +130,27 @@ void look_for_scale(const Case& seen, Findings& findings) {
   }
 }
 
+// Before anything is learned, a model of classes is far surer than it can be.
+void look_for_sure_beginners(const Case& seen, Findings& findings) {
+  if (seen.snapshots().empty() || !(seen.symptoms.majority > 0)) return;
+  const Snapshot& first = seen.snapshots().front();
+  const double spread = first.at("predicted", 1);
+  // Of tokens the size says nothing.
+  const bool are_numbers = std::isfinite(first.at("input_scales", 0)) || first.at("input_shape", 2) > 0;
+  const double input = are_numbers ? std::max(std::abs(first.at("input", 0)), first.at("input", 1)) : 0;
+  if (!(spread > 8) || !(seen.symptoms.compared_early > 5 * seen.symptoms.constant) || input > 15) return;
+  findings.push_back(
+      {"initialisation_scale",
+       seen.symptoms.compared_late > 2 * seen.symptoms.constant ? 0.82 : 0.5,
+       fmt::format("The model begins with answers of a spread of {}, as if it were certain", number(spread)),
+       {fmt::format("the first loss is {}, that of a constant answer {}", number(seen.symptoms.compared_early),
+                    number(seen.symptoms.constant)),
+        fmt::format("its inputs are around {}", number(input))},
+       {},
+       0,
+       seen.place("optimizer")});
+}
+
 void look_for_dead_units(const Case& seen, Findings& findings) {
   if (seen.symptoms.train.not_finite > 0) return;  // of NaN no unit is alive
   std::vector<std::string> dead;
@@ -253,8 +274,8 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
     confidence = weak ? 0.8 : 0.35;
   else if (pairs * 2 >= maps)
     confidence = weak ? 0.6 : 0.3;
-  else if (weak)
-    confidence = 0.3;
+  else if (weak || pairs >= 2)
+    confidence = pairs >= 2 ? 0.5 : 0.3;
   findings.push_back({"missing_nonlinearity",
                       confidence,
                       fmt::format("There is no activation between {}", listed(names)),
@@ -269,6 +290,7 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
 void look_at_start(const Case& seen, Findings& findings) {
   look_for_symmetry(seen, findings);
   look_for_scale(seen, findings);
+  look_for_sure_beginners(seen, findings);
   look_for_dead_units(seen, findings);
   look_for_saturation(seen, findings);
   look_for_vanishing(seen, findings);

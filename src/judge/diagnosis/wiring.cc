@@ -214,11 +214,11 @@ void look_for_late_cut(const Case& seen, Findings& findings) {
   for (const Snapshot& snapshot : snapshots) {
     const Values* gradient = snapshot.find("gradient");
     if (gradient == nullptr) continue;
-    const bool is_current = gradient->size() == parameters.size();
+    // Those of models that came later stand behind.
     std::size_t there = 0, others = 0;
-    for (std::size_t i = 0; i < gradient->size(); ++i) {
+    for (std::size_t i = 0; i < std::min(gradient->size(), parameters.size()); ++i) {
       const bool is_nonzero = (*gradient)[i] > 0 || std::isnan((*gradient)[i]);
-      if (!is_current || !parameters[i].optimizers.empty())
+      if (!parameters[i].optimizers.empty())
         there += is_nonzero ? 1 : 0;
       else
         others += is_nonzero ? 1 : 0;

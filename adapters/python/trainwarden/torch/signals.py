@@ -213,11 +213,11 @@ class Signals:
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
         if has_closure:
             self._optimizer_uses_gradients(optimizer)
-        self._stale.remember(optimizer)
+        self._stale.remember(optimizer, self._hook.mode_step)
 
     def _optimizer_uses_gradients(self, optimizer: Optimizer) -> None:
         self.saw(Call.STEP)
-        stale = self._stale.see_step(optimizer)
+        stale = self._stale.see_step(optimizer, self._hook.mode_step)
         if stale is not None:
             self._note("stale_gradients", float(stale))
         if not any(each() is optimizer for each in self._optimizers):

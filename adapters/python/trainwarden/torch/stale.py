@@ -40,8 +40,9 @@ class _Used:
 class _Sample:
     """Of the gradients of one optimizer."""
 
-    def __init__(self, used: list[_Used]) -> None:
+    def __init__(self, used: list[_Used], step: int) -> None:
         self.used = used
+        self.step = step  # that used them
         self.is_renewed = False  # the gradients were zeroed or taken away
         self.stale = 0  # parameters whose used gradients were still there at the last backward pass
 
@@ -77,15 +78,15 @@ class StaleGradients:
                 for used in sample.used:
                     used.follow()
 
-    def see_step(self, optimizer: Optimizer) -> Optional[int]:
+    def see_step(self, optimizer: Optimizer, step: int) -> Optional[int]:
         """The optimizer steps: how many of its parameters that were looked at still had a used gradient? None: it has
-        not stepped before."""
+        not stepped before, or nobody looked when it did so last, in the step before this one."""
         sample = self._samples.get(optimizer)
-        if sample is None or not sample.used:
+        if sample is None or not sample.used or sample.step + 1 < step:
             return None
         return 0 if sample.is_renewed else sample.stale
 
-    def remember(self, optimizer: Optimizer) -> None:
+    def remember(self, optimizer: Optimizer, step: int) -> None:
         """The optimizer has stepped."""
         used: list[_Used] = []
         for group in optimizer.param_groups:
@@ -97,4 +98,4 @@ class StaleGradients:
                         break
             if len(used) == _SAMPLE:
                 break
-        self._samples[optimizer] = _Sample(used)
+        self._samples[optimizer] = _Sample(used, step)

@@ -110,7 +110,7 @@ class Examiner:
         self._exchanges = Exchanges()
         self._exchanged: list[dict[str, Any]] = []  # that were found in any step
         self._before: Optional[torch.Tensor] = None
-        self._structure = ""
+        self._last_described: dict[str, Any] = {}
         self._layout = ""
         self._layer_names: list[str] = []
         self._places: dict[str, str] = {}
@@ -438,6 +438,7 @@ class Examiner:
         self._known_optimizers.clear()
         self._looks, self._prints = [], []
         self._written.clear()  # who judges from here on has read nothing yet
+        self._last_described = {}
         self._allowance.begin_again(self._step + 1)
         self._observe("training", torch.tensor([float(self._training)], dtype=torch.float64))
 
@@ -536,10 +537,10 @@ class Examiner:
     def _write_structure(self) -> None:
         weights = self._known_weights()
         models = [each for each in self._trained_models if each.module is not None]
-        if not models and not weights.parameters and self._written.get("structure"):
-            return  # the program has dropped what was described
-        described = describe(models, self._optimizers, weights.parameters)
-        self._described = len(weights.parameters)
+        is_dropped = not weights.parameters and bool(self._last_described)  # by the program: what was described stays
+        described = self._last_described if is_dropped else describe(models, self._optimizers, weights.parameters)
+        self._last_described = described
+        self._described = len(described["parameters"])
         described["places"] = self._places
         described["layers"] = self._layer_names
         described["compared"] = self._compared
