@@ -25,6 +25,35 @@ std::int64_t width_of(const Case& seen, const LayerRow& row, std::string_view wh
   return found == module->settings.end() ? -1 : static_cast<std::int64_t>(found->second);
 }
 
+// Is it the last layer of a model, or of a part that has a name of its own?
+bool ends_its_part(const Case& seen, const LayerRow& row) {
+  const auto part = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  const auto& layers = seen.structure().layers;
+  return std::none_of(layers.begin() + static_cast<std::ptrdiff_t>(row.index) + 1, layers.end(),
+                      [&](const std::string& later) { return part(later) == part(row.name); });
+}
+
+// A loss that nothing holds against is 0 where all samples are alike, as one of positive pairs alone.
+void look_for_shrunk_embeddings(const Case& seen, Findings& findings) {
+  const Course& train = seen.symptoms.train;
+  if (std::isfinite(seen.symptoms.skill) || seen.symptoms.is_adversarial || !(train.late < 0.05 * train.first)) return;
+  for (const LayerRow& row : last_layers(seen)) {
+    const LayerRow start = layer_at(seen, 0, row.index);
+    if (width_of(seen, row, "out_features") < 2 || !ends_its_part(seen, row)) continue;
+    if (!(row.cosine > 0.998) || !(start.cosine < 0.995) || !(row.spread < 0.5 * start.spread)) continue;
+    findings.push_back({"representation_collapse",
+                        0.82,
+                        fmt::format("{} gives nearly the same for all inputs, and the loss is as good as 0", row.name),
+                        {fmt::format("the cosine between two samples is {:.4f}, it was {:.3f} at the first step",
+                                     row.cosine, start.cosine),
+                         fmt::format("the loss went from {} to {}", number(train.first), number(train.late))},
+                        {},
+                        row.step,
+                        {}});
+    return;
+  }
+}
+
 void look_for_same_outputs(const Case& seen, Findings& findings) {
   const std::size_t late = seen.snapshots().size() / 2;
   if (seen.snapshots().size() < 6) return;
@@ -49,6 +78,7 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
                         {}});
     break;
   }
+  look_for_shrunk_embeddings(seen, findings);
   const double share = median_of(seen.history, "top_share", 0, late), classes = median_of(seen.history, "classes");
   const Symptoms& symptoms = seen.symptoms;
   const bool tells_apart = std::max(symptoms.accuracy, symptoms.eval_accuracy) > symptoms.majority + 0.1 ||
@@ -73,14 +103,6 @@ bool gives_many(const Case& seen, const LayerRow& row) {
   if (before == nullptr) return false;
   const auto width = before->settings.find("out_features");
   return contains(before->kind, "Conv") || (width != before->settings.end() && width->second >= 16);
-}
-
-// Is it the last layer of a model, or of a part that has a name of its own?
-bool ends_its_part(const Case& seen, const LayerRow& row) {
-  const auto part = [](std::string_view name) { return name.substr(0, name.find('.')); };
-  const auto& layers = seen.structure().layers;
-  return std::none_of(layers.begin() + static_cast<std::ptrdiff_t>(row.index) + 1, layers.end(),
-                      [&](const std::string& later) { return part(later) == part(row.name); });
 }
 
 // What a generator gives has become the same whatever it is given.

@@ -425,8 +425,11 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
   const double ratio = median(updates);
   moved = ratio * std::sqrt(static_cast<double>(symptoms.steps));
   const bool falls = symptoms.train.trend > 2.5 && symptoms.skill > 0.035;  // slowly, but it learns
-  const bool works = moved > 0.02 && ratio < 0.1 && !falls;
-  if (symptoms.learns_nothing && works && std::abs(symptoms.skill) < 0.07) {
+  const bool works = moved > 0.01 && ratio < 0.1 && !falls;
+  // Where the evaluation is no better, either, a little more than nothing is next to nothing.
+  const bool is_stuck = symptoms.learns_nothing || (symptoms.train.trend < 2 && symptoms.is_seen_late &&
+                                                    !(symptoms.eval_late < 0.9 * symptoms.constant));
+  if (is_stuck && works && std::abs(symptoms.skill) < 0.12) {
     const double order = median_of(seen.history, "neighbours", 0);
     findings.push_back({"inputs_scrambled",
                         std::abs(order) < 0.15 ? 0.5 : 0.4,

@@ -99,10 +99,11 @@ void look_for_memory_leak(const Case& seen, Findings& findings) {
   std::array<double, 4> at{};
   for (std::size_t i = 0; i < 4; ++i) {
     const double wanted = points.front().first + steps * static_cast<double>(i) / 3;
-    const auto nearest = std::min_element(points.begin(), points.end(), [&](const auto& a, const auto& b) {
-      return std::abs(a.first - wanted) < std::abs(b.first - wanted);
-    });
-    at[i] = nearest->second;
+    const auto after =
+        std::find_if(points.begin() + 1, points.end() - 1, [&](const auto& each) { return each.first >= wanted; });
+    const auto before = after - 1;
+    const double share = after->first > before->first ? (wanted - before->first) / (after->first - before->first) : 1;
+    at[i] = before->second + std::clamp(share, 0.0, 1.0) * (after->second - before->second);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (at[i + 1] - at[i] < 0.22 * grown) return;

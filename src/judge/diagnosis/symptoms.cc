@@ -301,6 +301,15 @@ void conclude(Symptoms& symptoms) {
                                    train.late - train.best > 3 * train.noise;
 }
 
+// Backward passes in one step: with one for all of them, optimizers share a loss.
+bool has_several_losses(const TrainingHistory& history) {
+  Values calls;
+  for (const Snapshot& snapshot : history.snapshots) {
+    if (const double count = snapshot.at("calls", 0); std::isfinite(count)) calls.push_back(count);
+  }
+  return calls.empty() || *std::max_element(calls.begin(), calls.end()) >= 2;
+}
+
 }  // namespace
 
 double median(Values values) {
@@ -323,7 +332,7 @@ Symptoms symptoms_of(const TrainingHistory& history) {
   symptoms.train = course_of(history.losses, history.last_step + 1);
   symptoms.steps = history.last_step + 1;
   symptoms.is_seen_late = !history.losses.empty() && 5 * history.losses.steps.back() >= 3 * history.last_step;
-  symptoms.is_adversarial = history.structure.optimizers.size() > 1;
+  symptoms.is_adversarial = history.structure.optimizers.size() > 1 && has_several_losses(history);
   take_yardstick(history, symptoms);
   leave_out_masked(history, symptoms);
   take_evaluations(history, symptoms);

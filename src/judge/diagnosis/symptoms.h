@@ -57,7 +57,7 @@ struct Symptoms {
       false;              // it goes up and down around 0, as the losses of policies do, and says nothing of learning
   bool is_rough = false;  // it jumps by much of what it has learned
   bool loses_what_it_learned = false;
-  bool is_adversarial = false;  // several optimizers, whose losses need not fall
+  bool is_adversarial = false;  // several optimizers with a loss each, which need not fall
   std::int64_t steps = 0;
 };
 

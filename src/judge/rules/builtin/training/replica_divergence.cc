@@ -2,13 +2,13 @@
 //
 // Source: ours, after reports of large trainings (BLOOM's layer norms were out of sync for days): workers that begin
 // with the same weights and apply the same averaged gradients hold the same bits, so one hash of each weight is enough.
-// Fires when a weight that was the same on all workers differs at two judged steps in a row. Where all weights differ
-// the workers may average them now and then (local SGD): that is waited for. Weights that were never seen to be the
-// same may be meant to differ (shards, independent trainings): a note. Buffers, as the running statistics of a batch
-// norm, differ on purpose and are not judged.
+// Fires when a weight that was the same on all workers differs at two judged steps in a row. Where no weight is the same
+// on any two workers, they may average them now and then (local SGD): that is waited for. Weights that were never seen
+// to be the same may be meant to differ (shards, independent trainings): a note. Buffers, as the running statistics of a
+// batch norm, differ on purpose and are not judged.
 //
 // State: for each weight, whether it was the same once, and for how many judged steps it has differed; for how many
-// judged steps all have, and how long that lasted before, when they came together again.
+// judged steps no two workers had the same, and how long that lasted before, when they came together again.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr std::int64_t kFewestTimes = 2;     // judged steps in a row that a weight must differ
-constexpr std::int64_t kFewestTimesAll = 8;  // the same where all of them do, and may be averaged yet
+constexpr std::int64_t kFewestTimesAll = 8;  // the same where none is the same on any two workers
 constexpr const char* kAdvice =
     "See that every worker calls the wrapped model (not model.module), that none leaves out a step or loads other "
     "weights, and broadcast the weights of worker 0 once: if they part again, compare the gradients after averaging.";
@@ -52,12 +52,13 @@ class ReplicaDivergence final : public Rule {
     if (models_.differ()) return Verdict::not_applicable("the workers have different models");
     std::map<std::string, std::vector<Copy>> weights;
     const JudgingGaps gaps = read_copies(window, weights);
-    std::size_t judged = 0, same = 0;
+    std::size_t judged = 0, same = 0, scattered = 0;
     std::vector<std::string> diverged;
     std::vector<std::string> never_same;
     for (const auto& [name, copies] : weights) {
       if (copies.size() != workers || !have_one_shape(copies)) continue;
       ++judged;
+      scattered += different_copies(copies) == workers ? 1 : 0;
       State& state = states_[name];
       if (is_same(copies)) {
         state = {.was_same = true, .differing = 0};
@@ -67,7 +68,8 @@ class ReplicaDivergence final : public Rule {
       }
     }
     if (judged == 0) return nothing_to_judge(gaps, "hash of a weight that all workers have in one shape", window);
-    if (may_be_averaged(same, judged) && diverged.size() == judged) return Verdict::ok();
+    note_apart(same == judged, scattered == judged);
+    if (may_be_averaged() && diverged.size() == judged) return Verdict::ok();
     if (!diverged.empty()) return verdict(diverged, judged, weights, true, window);
     if (!never_same.empty()) return verdict(never_same, judged, weights, false, window);
     return Verdict::ok();
@@ -83,16 +85,13 @@ class ReplicaDivergence final : public Rule {
     std::int64_t differing = 0;
   };
 
-  // Do all weights differ, and for no longer than workers leave them apart that average them now and then?
-  bool may_be_averaged(std::size_t same, std::size_t judged) {
-    if (same > 0) {
-      if (same == judged) longest_apart_ = std::max(longest_apart_, apart_);
-      apart_ = 0;
-      return false;
-    }
-    ++apart_;
-    return apart_ < kFewestTimesAll || apart_ <= 2 * longest_apart_;
+  void note_apart(bool are_same, bool are_scattered) {
+    if (are_same) longest_apart_ = std::max(longest_apart_, apart_);
+    apart_ = are_scattered ? apart_ + 1 : 0;
   }
+
+  // Is no weight the same on any two workers, and for no longer than workers leave them so that average now and then?
+  bool may_be_averaged() const { return apart_ > 0 && (apart_ < kFewestTimesAll || apart_ <= 2 * longest_apart_); }
 
   static JudgingGaps read_copies(const StepWindow& window, std::map<std::string, std::vector<Copy>>& weights) {
     return visit_tensors({.collections = {"weights", "biases"}}, window, [&](const TensorSpot& spot) -> Status {
@@ -112,6 +111,12 @@ class ReplicaDivergence final : public Rule {
 
   static bool is_same(const std::vector<Copy>& copies) {
     return std::all_of(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.hash == copies[0].hash; });
+  }
+
+  static std::size_t different_copies(const std::vector<Copy>& copies) {
+    std::set<std::uint64_t> hashes;
+    for (const Copy& copy : copies) hashes.insert(copy.hash);
+    return hashes.size();
   }
 
   // How many different copies there are, and on which worker the first one lies that is not what most have.
@@ -148,7 +153,7 @@ class ReplicaDivergence final : public Rule {
   const std::int64_t interval_;
   WorkerModels models_;
   std::map<std::string, State> states_;  // by weight
-  std::int64_t apart_ = 0;               // judged steps in a row at which all weights differ
+  std::int64_t apart_ = 0;               // judged steps in a row at which no two workers have the same
   std::int64_t longest_apart_ = 0;       // the same, where all were the same after it
 };
 
@@ -169,8 +174,10 @@ RuleKind replica_divergence() {
            .topic = "workers",
            .details =
                "Compares a 64-bit hash of each weight and bias between all workers. Fires when one that was the same "
-               "on all of them differs in two comparisons in a row, or in eight where all weights differ: workers may "
-               "average them now and then (local SGD). Weights that were never seen to be the same are a note: shards "
+               "on all of them differs in two comparisons in a row, or in eight where no weight is the same on any two "
+               "workers: "
+               "they may average them now and then (local SGD). Weights that were never seen to be the same are a "
+               "note: shards "
                "and independent trainings differ on purpose.\n\n"
                "Needs the hashes of the collections weights and biases. Weights of different shapes on different "
                "workers (shards), buffers, and workers with different models are not judged. Evidence: "
