@@ -131,7 +131,8 @@ def test_weights_that_something_else_changes(tmp_path: Path) -> None:
     assert shares and all(share[0] == pytest.approx(1 / 32) and max(share[1:]) == 0 for share in shares)
 
 
-def test_the_next_training_of_the_process_begins_anew(tmp_path: Path) -> None:
+def test_the_next_training_of_the_process_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainwarden.torch.examination.allowance.START_SECONDS", 60.0)  # on a machine that is busy, too
     twt.attach(str(tmp_path / "run"))
     for _ in range(2):
         train(30)
@@ -337,3 +338,28 @@ def test_a_tensor_of_the_programs_own_is_a_leaf_again(tmp_path: Path, monkeypatc
     graphs = [json.loads(trial.value(_PREFIX + "graph", step)[0]) for step in steps]
     leaves = [[node[2] for node in graph["nodes"] if node[0] == "leaf"] for graph in graphs]
     assert leaves == [[{"again": False, "sizes": [1]}], [{"again": True, "sizes": [1]}]]
+
+
+@pytest.mark.parametrize("is_rehearsed", [True, False])
+def test_a_pass_before_the_one_that_is_learned_from_is_no_evaluation(tmp_path: Path, is_rehearsed: bool) -> None:
+    """Scheduled sampling: the same input without gradients, and with them."""
+    net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.1), nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for _ in range(6):
+        value = torch.randn(16, 4)
+        with torch.no_grad():
+            net(value if is_rehearsed else torch.randn(16, 4))
+        optimizer.zero_grad()
+        net(value).square().mean().backward()
+        optimizer.step()
+    twt.detach()
+    assert (records(tmp_path / "run")[-1]["counts"][5] == 0) == is_rehearsed
+
+
+def test_what_was_described_stays_when_the_program_drops_its_model(tmp_path: Path) -> None:
+    train(4, tmp_path / "run")
+    trial = trainwarden.open(tmp_path / "run")
+    name = _PREFIX + "structure"
+    told = [json.loads(trial.value(name, step)[0]) for step in trial.steps() if name in trial.tensor_names(step=step)]
+    assert [len(each["parameters"]) for each in told][-1] == 6

@@ -2,10 +2,10 @@
 //
 // Source: ours, after reports of large trainings (BLOOM's layer norms were out of sync for days): workers that begin
 // with the same weights and apply the same averaged gradients hold the same bits, so one hash of each weight is enough.
-// Fires when a weight that was the same on all workers differs at two judged steps in a row. Where no weight is the same
-// on any two workers, they may average them now and then (local SGD): that is waited for. Weights that were never seen
-// to be the same may be meant to differ (shards, independent trainings): a note. Buffers, as the running statistics of a
-// batch norm, differ on purpose and are not judged.
+// Fires when a weight that was the same on all workers differs at two judged steps in a row. Where no weight is the
+// same on any two workers, they may average them now and then (local SGD): that is waited for. Weights that were never
+// seen to be the same may be meant to differ (shards, independent trainings): a note. Buffers, as the running
+// statistics of a batch norm, differ on purpose and are not judged.
 //
 // State: for each weight, whether it was the same once, and for how many judged steps it has differed; for how many
 // judged steps no two workers had the same, and how long that lasted before, when they came together again.

@@ -1,0 +1,184 @@
+"""What an examination reads from shapes, masks and targets: both sides of each."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from trainwarden.torch.examination.adversaries import Adversaries
+from trainwarden.torch.examination.batches import Compared
+from trainwarden.torch.examination.exchanged import Exchanges, exchanged
+from trainwarden.torch.examination.fed import Fed
+from trainwarden.torch.examination.graph import graph_of
+from trainwarden.torch.examination.masks import Masks, filled, spreads
+from trainwarden.torch.examination.numbers import Numbers
+
+
+def numbers_of(part: Any) -> dict[str, list[float]]:
+    numbers = Numbers()
+    part.add(numbers)
+    return named(numbers)
+
+
+def named(numbers: Numbers) -> dict[str, list[float]]:
+    values, at, result = numbers.tensor().tolist(), 0, {}
+    for name, count in numbers._layout:
+        result[name] = values[at : at + count]
+        at += count
+    return result
+
+
+@pytest.mark.parametrize(
+    "given, taken, what",
+    [
+        ((8, 5, 3), (5, 8, 3), "samples"),
+        ((8, 5, 3), (8, 3, 5), "axes"),
+        ((8, 5, 3), (40, 3), None),
+        ((8, 5, 3), (8, 15), None),
+        ((8, 5, 4), (8, 5, 2, 2), None),  # heads
+        ((8, 1, 5), (8, 5, 1), None),
+        ((1, 5, 3), (5, 1, 3), None),  # one sample
+        ((8, 6, 4, 7), (7, 8, 24), "samples"),
+        ((8, 12, 5), (8, 5, 3, 4), "axes"),  # places and channels
+        ((8, 5, 3, 4), (8, 12, 5), "axes"),
+        ((8, 5, 3, 4), (8, 5, 12), None),
+        ((8, 1, 3, 4), (8, 12, 1), None),
+    ],
+)
+def test_exchanged(given: tuple[int, ...], taken: tuple[int, ...], what: str) -> None:
+    assert exchanged(given, taken) == what
+
+
+def test_a_view_of_an_output_is_told_and_a_transpose_is_not() -> None:
+    layer = nn.Embedding(10, 3)
+    output = layer(torch.randint(0, 10, (8, 5)))
+    seen = Exchanges()
+    seen.gives("emb", output)
+    seen.takes("rnn", (output.transpose(0, 1),))
+    seen.takes("copied", (output.transpose(0, 1).contiguous(),))
+    assert seen.found == []
+    seen.takes("rnn", (output.view(5, 8, 3),))
+    assert seen.found == [{"from": "emb", "to": "rnn", "what": "samples", "given": [8, 5, 3], "taken": [5, 8, 3]}]
+    seen.takes("other", (torch.randn(8, 5, 3).reshape(8, 3, 5),))  # of what no module gave
+    assert seen.found[1]["from"] == "" and seen.found[1]["what"] == "axes"
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_a_mask_of_keys_hides_what_is_alike(batch_first: bool) -> None:
+    attention = nn.MultiheadAttention(4, 1, batch_first=batch_first)
+    keys = torch.randn(8, 6, 4)
+    padding = torch.arange(6)[None] >= torch.tensor([3, 4, 5, 3, 4, 5, 3, 4])[:, None]
+    keys[padding] = 0.5
+    given = keys if batch_first else keys.transpose(0, 1)
+    for mask, is_right in ((padding, True), (~padding, False)):
+        masks = Masks()
+        masks.see(attention, (given, given, given), {"key_padding_mask": mask})
+        share, hidden, shown = numbers_of(masks)["mask_keys"]
+        assert share == pytest.approx(mask.float().mean().item())
+        assert (hidden < 0.01 < shown) if is_right else (shown < 0.01 < hidden)
+    assert spreads(padding, keys[:, :5], True) is None
+
+
+def test_what_masked_fill_hides() -> None:
+    causal = torch.ones(5, 5, dtype=torch.bool).triu(1)
+    assert filled(causal, None) == [0.0, 1.0, 0.0, 0.0]
+    assert filled(~causal, None) == [0.0, 0.0, 1.0, 1.0]
+    tokens = torch.tensor([[4, 5, 0, 0], [3, 2, 1, 0], [5, 0, 0, 0], [6, 7, 0, 0]])
+    padding = tokens == 0
+    assert filled(padding[:, None, None, :], tokens) == [1.0, 1.0, 0.0, 0.5]
+    assert filled(~padding[:, None, None, :], tokens) == [1.0, 0.0, 1.0, 0.5]
+    assert filled(padding[:, None, None, :], None) is None
+
+
+def test_the_graph_tells_signs_and_masks() -> None:
+    value = torch.randn(6, 5, 5, requires_grad=True)
+    mask = torch.ones(5, 5, dtype=torch.bool).triu(1)
+    loss = -(value.masked_fill(mask, 0.0) * torch.rand(6, 5, 5)).mean() / 2 * -3.0
+    nodes = graph_of(loss, {}, [], None)[0]["nodes"]
+    factors = [node[2].get("factor") for node in nodes if node[0] in ("Mul", "Div")]
+    assert factors == [-1, 1, 1]
+    assert [node[2]["filled"] for node in nodes if node[0] == "MaskedFill"] == [[0.0, 1.0, 0.0, 0.0]]
+    mixed = (value * torch.randn(6, 5, 5)).mean()
+    assert [node[2]["factor"] for node in graph_of(mixed, {}, [], None)[0]["nodes"] if node[0] == "Mul"] == [0]
+
+
+@pytest.mark.parametrize("generator_target", [1.0, 0.0])
+def test_what_a_generator_is_compared_with(generator_target: float) -> None:
+    seen = Adversaries()
+    real, made = torch.randn(4, 3), torch.randn(4, 3, requires_grad=True) * 2
+
+    def judge(value: torch.Tensor, target: float) -> None:
+        seen.forward_begins((value,))
+        answer = value.sum(dim=1)
+        seen.forward_ends(answer)
+        seen.compared((answer, torch.full((4,), target)))
+
+    judge(real, 1.0)
+    seen.forward_begins((torch.randn(4, 2),))  # noise
+    seen.forward_ends(made)
+    judge(made.detach(), 0.0)
+    judge(made, generator_target)
+    assert numbers_of(seen)["adversary"] == [1.0, 0.0, generator_target]
+
+
+def test_a_training_without_a_generator_has_no_adversary() -> None:
+    seen = Adversaries()
+    seen.forward_begins((torch.randn(4, 2),))
+    seen.forward_ends(torch.randn(4))
+    assert numbers_of(seen) == {}
+
+
+def test_tokens_that_are_fed() -> None:
+    target = torch.randint(1, 9, (4, 6))
+    scores = torch.randn(4, 9, 6)
+    shifted = torch.cat([torch.zeros(4, 1, dtype=torch.long), target[:, :-1]], dim=1)
+    same = Fed()
+    same.see(Compared("cross_entropy", (scores, target)), [target])
+    assert numbers_of(same)["fed"][0] == 1 and numbers_of(same)["fed"][1] < 0.7
+    taught = Fed()
+    taught.see(Compared("cross_entropy", (scores, target)), [shifted])
+    assert numbers_of(taught)["fed"][0] < 0.7 and numbers_of(taught)["fed"][1] == 1
+    masked = Fed()  # of what counts nothing is there
+    hidden = target.masked_fill(torch.ones(4, 6, dtype=torch.bool), 0)
+    masked.see(Compared("cross_entropy", (scores, target)), [hidden])
+    assert numbers_of(masked)["fed"][0] == 0
+
+
+def test_tokens_that_are_fed_one_by_one() -> None:
+    for is_fed in (True, False):
+        fed = Fed()
+        for _ in range(4):
+            target = torch.randint(1, 9, (16,))
+            fed.see(Compared("cross_entropy", (torch.randn(16, 9), target)), [target if is_fed else target + 1])
+        assert numbers_of(fed)["fed"] == [float(is_fed), 0.0]
+    once = Fed()  # labels of classes, as those of a conditional model
+    once.see(Compared("cross_entropy", (torch.randn(16, 9), target)), [target])
+    assert numbers_of(once) == {}
+
+
+@pytest.mark.parametrize("layout", ["time first", "time last"])
+def test_padding_of_numbers(layout: str) -> None:
+    lengths = torch.tensor([3, 5, 8, 6])
+    value = torch.randn(4, 8)
+    filled_up = torch.arange(8)[None] >= lengths[:, None]
+    value = torch.where(filled_up, value.gather(1, (lengths - 1)[:, None]), value)
+    target, predicted = torch.randn(4, 8) * ~filled_up, torch.zeros(4, 8)
+    if layout == "time last":
+        value, target, predicted = value[:, None], target[:, None], predicted[:, None]
+    numbers = Numbers()
+    Compared("mse_loss", (predicted, target)).add_padding(numbers, value)
+    share, varies, without = named(numbers)["padding"]
+    stays = [6, 4, 0, 3]  # the last reading and what repeats it
+    assert share == pytest.approx(sum(stays) / 32) and varies > 0.1
+    kept = torch.tensor([[i < 8 - stays[row] for i in range(8)] for row in range(4)]).reshape(target.shape)
+    assert without == pytest.approx(target[kept].square().mean().item())
+
+
+def test_series_without_padding_have_none() -> None:
+    numbers = Numbers()
+    Compared("mse_loss", (torch.zeros(4, 8), torch.randn(4, 8))).add_padding(numbers, torch.randn(4, 8))
+    assert named(numbers)["padding"][0] == 0 and not math.isnan(named(numbers)["padding"][2])

@@ -1,0 +1,30 @@
+"""Gradients that an optimizer has used already: are they there again?"""
+
+from __future__ import annotations
+
+import torch
+
+from trainwarden.torch.stale import StaleGradients
+
+
+def step(stale: StaleGradients, optimizer: torch.optim.Optimizer, weight: torch.Tensor, number: int) -> object:
+    stale.see_backward()
+    (weight.sum() * 2).backward()
+    found = stale.see_step(optimizer, number)
+    stale.remember(optimizer, number)
+    return found
+
+
+def test_gradients_that_are_never_cleared() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    optimizer, stale = torch.optim.SGD([weight], lr=0.1), StaleGradients()
+    assert [step(stale, optimizer, weight, number) for number in range(3)] == [None, 1, 1]
+
+
+def test_where_nobody_looked_at_the_step_before_nothing_is_known() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    optimizer, stale = torch.optim.SGD([weight], lr=0.1), StaleGradients()
+    step(stale, optimizer, weight, 0)
+    (weight.sum() * 2).backward()  # a step that is not looked at
+    assert step(stale, optimizer, weight, 2) is None
+    assert step(stale, optimizer, weight, 3) == 1

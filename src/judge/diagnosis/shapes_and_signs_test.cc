@@ -1,0 +1,182 @@
+// What is read off shapes, masks and signs: both sides of each.
+#include <gtest/gtest.h>
+
+#include "judge/diagnosis/diagnosis_testing.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+std::string cause_of_graph(const std::string& nodes) {
+  TrainingUnderTest training;
+  training.graph = nodes;
+  return first_cause(training.diagnosis());
+}
+
+std::string cause_of_numbers(Numbers numbers) {
+  TrainingUnderTest training;
+  training.numbers = std::move(numbers);
+  return first_cause(training.diagnosis());
+}
+
+TEST(Masks, OneOfKeysThatHidesWhatDiffersIsTurnedAround) {
+  EXPECT_EQ(cause_of_numbers({{"mask_keys", {0.6, 1.2, 0.001}}}), "attention_mask");
+  EXPECT_EQ(cause_of_numbers({{"mask_keys", {0.4, 0.001, 1.2}}}), "");
+  EXPECT_EQ(cause_of_numbers({{"mask_keys", {0.4, 1.0, 0.8}}}), "");  // behind a layer that mixes places
+}
+
+TEST(Masks, OneThatIsFilledIn) {
+  const auto filled = [](const char* shares) {
+    return cause_of_graph(fmt::format(R"([["MaskedFill",[1],{{"filled":[{}]}}],["leaf",[],{{}}]])", shares));
+  };
+  EXPECT_EQ(filled("1, 0, 1, 0.3"), "attention_mask");  // of keys: no padding, all others
+  EXPECT_EQ(filled("1, 1, 0, 0.3"), "");
+  EXPECT_EQ(filled("0, 0, 1, 1"), "attention_mask");  // of pairs: what was is hidden
+  EXPECT_EQ(filled("0, 1, 0, 0"), "");                // a causal one
+  EXPECT_EQ(filled("0, 0, 1, 0"), "");                // each from itself, as in a contrastive loss
+}
+
+TEST(Axes, AViewThatMixesThem) {
+  TrainingUnderTest training;
+  training.modules = R"({"name":"rnn","kind":"GRU","leaf":true,"place":"/home/me/model.py:3"})";
+  const auto exchanged = [&](const char* what) {
+    training.more =
+        fmt::format(R"(,"exchanged":[{{"from":"emb","to":"rnn","what":"{}","given":[8,5,3],"taken":[5,8,3]}}])", what);
+    return training.diagnosis();
+  };
+  const Diagnosis diagnosis = exchanged("samples");
+  ASSERT_EQ(first_cause(diagnosis), "inputs_scrambled");
+  EXPECT_EQ(diagnosis.first()->place, "model.py:3");
+  EXPECT_NE(diagnosis.first()->statement.find("rnn gets emb with samples mixed up"), std::string::npos);
+  EXPECT_EQ(first_cause(exchanged("axes")), "inputs_scrambled");
+}
+
+TEST(Signs, ALogLikelihoodWithoutItsMinus) {
+  const auto loss = [](const char* root) {
+    return cause_of_graph(fmt::format(R"([{},["Mean",[2],{{}}],["LogSigmoid",[3],{{}}],["leaf",[],{{}}]])", root));
+  };
+  EXPECT_EQ(loss(R"(["Neg",[1],{}])"), "");
+  EXPECT_EQ(loss(R"(["Mul",[1],{"factor":-1}])"), "");
+  EXPECT_EQ(loss(R"(["Mul",[1],{"factor":0}])"), "");  // as an advantage of either sign
+  EXPECT_EQ(loss(R"(["Mul",[1],{"factor":1}])"), "loss_sign");
+  EXPECT_EQ(loss(R"(["Mean",[1],{}])"), "loss_sign");
+}
+
+TEST(Signs, DistancesThatAreTakenForScores) {
+  const auto scores = [](const char* between) {
+    return cause_of_graph(
+        fmt::format(R"([["NllLoss",[1],{{}}],["LogSoftmax",[2],{{"dim":1,"axes":2}}],{},["Cdist",[],{{}}]])", between));
+  };
+  EXPECT_EQ(scores(R"(["Neg",[3],{})"
+                   "]"),
+            "");
+  EXPECT_EQ(scores(R"(["Div",[3],{"factor":1}])"), "loss_sign");
+}
+
+TEST(Signs, SimilaritiesThatAreNegatedBeforeASoftmax) {
+  const auto scores = [](const char* between) {
+    return cause_of_graph(fmt::format(R"([["NllLoss",[1],{{}}],["LogSoftmax",[2],{{"dim":1,"axes":2}}],{},)"
+                                      R"(["Mm",[4,4],{{}}],["Div",[5,6],{{}}],["Addmm",[],{{}}],["Norm",[],{{}}]])",
+                                      between));
+  };
+  EXPECT_EQ(scores(R"(["Div",[3],{"factor":1}])"), "");
+  EXPECT_EQ(scores(R"(["Neg",[3],{}])"), "loss_sign");
+}
+
+TEST(Signs, AGeneratorThatHelpsItsDiscriminator) {
+  EXPECT_EQ(cause_of_numbers({{"adversary", {1, 0, 0}}}), "loss_sign");
+  EXPECT_EQ(cause_of_numbers({{"adversary", {1, 0, 1}}}), "");
+  EXPECT_EQ(cause_of_numbers({{"adversary", {std::nan(""), 0, std::nan("")}}}), "");
+}
+
+TEST(Tokens, AModelThatIsFedItsAnswers) {
+  EXPECT_EQ(cause_of_numbers({{"fed", {1, 0.1}}}), "target_leak");
+  EXPECT_EQ(cause_of_numbers({{"fed", {1, 0.95}}}), "");  // its encoder is, as that of an autoencoder
+  EXPECT_EQ(cause_of_numbers({{"fed", {0.2, 0.95}}}), "");
+}
+
+TEST(Shapes, AColumnAndARowInALossOfOnesOwn) {
+  const auto loss = [](const char* between, const char* operand) {
+    TrainingUnderTest training;
+    training.compared = "";
+    training.parameters.replace(training.parameters.find("[8,4]"), 5, "[1,4]");
+    training.graph =
+        fmt::format(R"([["Mean",[1],{{"sizes":[16,16]}}],["Pow",[2],{{"exponent":2}}],["Sub",[3],{{}}],{},)"
+                    R"({},["parameter",[],{{"number":0}}],["Sum",[],{{"sizes":[16,3]}}]])",
+                    between, operand);
+    return first_cause(training.diagnosis());
+  };
+  const char* const linear = R"(["Addmm",[5],{}])";
+  EXPECT_EQ(loss(R"(["View",[4],{"sizes":[16,1]}])", linear), "shapes_broadcast_in_loss");
+  EXPECT_EQ(loss(R"(["Unsqueeze",[4],{"dim":1}])", linear), "");                // on purpose
+  EXPECT_EQ(loss(R"(["View",[4],{"sizes":[16,16]}])", R"(["Mm",[],{}])"), "");  // each with each, as well
+}
+
+TEST(Rates, AWarmUpThatNeverEnds) {
+  TrainingUnderTest training;
+  training.optimizer = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.002,"initial_lr":0.1,"momentum":0}]})";
+  training.loss_at_end = 0.69;
+  TrainingHistory history = training.history();
+  for (std::int64_t step = 0; step < 200; step += 5)
+    history.take_signal("learning_rate/0", 1e-5 * static_cast<double>(step), step);
+  EXPECT_EQ(first_cause(diagnose(history)), "learning_rate_schedule");
+}
+
+TEST(Rates, ADecayThatAdamTakesForGradients) {
+  TrainingUnderTest training;
+  const auto with = [&](const char* kind) {
+    training.optimizer =
+        fmt::format(R"({{"kind":"{}","groups":[{{"parameters":2,"lr":0.001,"weight_decay":0.01}}]}})", kind);
+    training.gradient = {0.001, 0.001};
+    training.loss_at_end = 0.6;
+    training.steps = 100;
+    TrainingHistory history = training.history();
+    training.weight = 0.1;
+    training.add_to(history);
+    return is_told(diagnose(history), "weight_decay_too_strong");
+  };
+  EXPECT_TRUE(with("Adam"));
+  EXPECT_FALSE(with("AdamW"));
+}
+
+TEST(Wiring, OneLookAtAFormerModelIsNoForgottenParameter) {
+  TrainingUnderTest training;
+  training.parameters.replace(training.parameters.rfind("[0]"), 3, "[]");
+  TrainingHistory many = training.history();
+  EXPECT_EQ(first_cause(diagnose(many)), "parameters_not_in_optimizer");
+  TrainingUnderTest before;
+  before.gradient = {0.1};
+  before.parameters = R"({"name":"0.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]})";
+  TrainingHistory once = before.history();
+  training.steps = 5;  // one look
+  training.add_to(once);
+  EXPECT_FALSE(is_told(diagnose(once), "parameters_not_in_optimizer"));
+}
+
+TEST(Collapse, EmbeddingsThatShrinkToOneUnderALossOfPositivePairs) {
+  const auto layers = [](double cosine, double spread) {
+    TrainingUnderTest training;
+    training.compared = "";
+    training.modules = R"({"name":"0","kind":"Linear","leaf":true,"settings":{"out_features":8}},)"
+                       R"({"name":"2","kind":"Linear","leaf":true,"settings":{"out_features":8}})";
+    training.steps = 10;
+    training.loss_at_end = 0.4;
+    const Values row = {0, 1, 0, 1, 0, 0.5, 0.5, 0};
+    const auto with = [&](double cosine_now, double spread_now) {
+      Values both = row;
+      both.insert(both.end(), {0, 1, 0, 1, 0, spread_now, cosine_now, 0});
+      training.numbers = {{"layers", both}};
+    };
+    with(0.9, 0.3);
+    TrainingHistory history = training.history();
+    with(cosine, spread);
+    training.steps = 200;
+    training.loss_at_end = -0.2;
+    training.add_to(history);
+    return is_told(diagnose(history), "representation_collapse");
+  };
+  EXPECT_TRUE(layers(0.9995, 0.01));
+  EXPECT_FALSE(layers(0.95, 0.2));
+}
+
+}  // namespace
+}  // namespace trainwarden::diagnosis
