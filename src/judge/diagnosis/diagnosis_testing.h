@@ -35,6 +35,7 @@ class TrainingUnderTest {
   std::string graph;  // nodes; empty: none is known
   Numbers numbers;    // in each examination, besides
   double weight = 0.3;
+  bool has_labels = true;
   double plain_share = 0;                 // of the compared loss is the plain one; 0: not known
   double seen_part = 1;                   // of the loss is what the loss function gave
   double compared_at_end = std::nan("");  // NaN: as the loss
@@ -75,7 +76,6 @@ class TrainingUnderTest {
                    {"gradient", gradients},
                    {"weight", {weight, weight}},
                    {"update", {update, update}},
-                   {"labels", {8, 8}},
                    {"accuracy", {0.9}},
                    {"unit_spread", {0.5, 0.5}},
                    {"look_steps", {static_cast<double>(step)}},
@@ -83,6 +83,7 @@ class TrainingUnderTest {
                    {"step", {static_cast<double>(step)}},
                    {"counts", counts},
                    {"spent_seconds", {0.1}}};
+    if (has_labels) all.push_back({"labels", {8, 8}});
     if (plain_share > 0) all.push_back({"plain_loss", {plain_share * compared_of(loss, share)}});
     all.insert(all.end(), numbers.begin(), numbers.end());
     std::string layout;

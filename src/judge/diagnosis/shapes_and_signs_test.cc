@@ -156,6 +156,7 @@ TEST(Collapse, EmbeddingsThatShrinkToOneUnderALossOfPositivePairs) {
   const auto layers = [](double cosine, double spread) {
     TrainingUnderTest training;
     training.compared = "";
+    training.has_labels = false;  // so that no constant answer is known
     training.modules = R"({"name":"0","kind":"Linear","leaf":true,"settings":{"out_features":8}},)"
                        R"({"name":"2","kind":"Linear","leaf":true,"settings":{"out_features":8}})";
     training.steps = 10;
