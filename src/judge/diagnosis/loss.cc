@@ -223,6 +223,26 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
   }
 }
 
+// A sigmoid before a softmax leaves scores between 0 and 1: no class can be much likelier than another.
+void look_for_squashed_scores(const Case& seen, Findings& findings) {
+  const Graph* graph = seen.graph();
+  if (graph == nullptr) return;
+  for (const GraphNode& node : graph->nodes) {
+    if (!is_one_of(node.operation, {"Softmax", "LogSoftmax"}) || node.from.empty()) continue;
+    const GraphNode& before = graph->nodes[past_views(*graph, node.from.front())];
+    if (before.operation != "Sigmoid") continue;
+    findings.push_back(
+        {"output_activation",
+         0.82,
+         "A softmax gets what a sigmoid has squashed between 0 and 1, so that it can hardly prefer anything",
+         {fmt::format("{} takes its scores directly from a sigmoid", node.operation)},
+         {},
+         0,
+         seen.place("backward")});
+    return;
+  }
+}
+
 void look_for_softmax_dimension(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
   if (graph == nullptr) return;
@@ -472,6 +492,7 @@ void look_for_instability(const Case& seen, Findings& findings) {
 void look_at_loss(const Case& seen, Findings& findings) {
   look_for_broadcast(seen, findings);
   look_for_output_activation(seen, findings);
+  look_for_squashed_scores(seen, findings);
   look_for_softmax_dimension(seen, findings);
   look_for_sign(seen, findings);
   look_for_reduction(seen, findings);

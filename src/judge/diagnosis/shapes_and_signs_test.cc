@@ -111,6 +111,31 @@ TEST(Shapes, AColumnAndARowInALossOfOnesOwn) {
   EXPECT_EQ(loss(R"(["View",[4],{"sizes":[16,16]}])", R"(["Mm",[],{}])"), "");  // each with each, as well
 }
 
+TEST(Shapes, ASoftmaxOfASigmoid) {
+  const auto scores = [](const char* before) {
+    return cause_of_graph(fmt::format(R"([["Mean",[1],{{}}],["Softmax",[2],{{"dim":1,"axes":2}}],["{}",[3],{{}}],)"
+                                      R"(["leaf",[],{{}}]])",
+                                      before));
+  };
+  EXPECT_EQ(scores("Sigmoid"), "output_activation");
+  EXPECT_EQ(scores("Tanh"), "");
+}
+
+TEST(Wiring, ParametersThatAreFrozenAndNeverLetGo) {
+  TrainingUnderTest training;
+  training.steps = 20;
+  TrainingHistory history = training.history();
+  training.parameters.replace(training.parameters.rfind("true"), 4, "false");
+  training.gradient = {0.1, 0};
+  training.steps = 200;
+  training.add_to(history);
+  const Diagnosis diagnosis = diagnose(history);
+  ASSERT_EQ(first_cause(diagnosis), "frozen_parameters");
+  EXPECT_NE(diagnosis.first()->statement.find("2.weight have been frozen since step"), std::string::npos);
+  const Diagnosis never = training.diagnosis();  // it never had any: perhaps on purpose
+  EXPECT_TRUE(never.first() == nullptr || never.first()->statement.find("since step") == std::string::npos);
+}
+
 TEST(Rates, AWarmUpThatNeverEnds) {
   TrainingUnderTest training;
   training.optimizer = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.002,"initial_lr":0.1,"momentum":0}]})";

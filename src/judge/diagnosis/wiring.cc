@@ -412,6 +412,45 @@ void look_for_stale_gradients(const Case& seen, Findings& findings) {
   }
 }
 
+// Frozen for a while, as a discriminator is for the step of its generator, and never let go again.
+void look_for_frozen_since(const Case& seen, Findings& findings) {
+  constexpr std::size_t kQuiet = 8;
+  const auto& parameters = seen.structure().parameters;
+  std::vector<std::string> names;
+  std::size_t others = 0;
+  std::int64_t since = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].optimizers.empty()) continue;
+    std::size_t had = 0, quiet = 0;
+    std::int64_t last = 0;
+    double before = kUnknown;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      const Values* gradient = snapshot.find("gradient");
+      if (gradient == nullptr || gradient->size() != parameters.size()) continue;
+      const bool is_new = (*gradient)[i] > 0 && (*gradient)[i] != before;
+      before = (*gradient)[i];
+      had += is_new ? 1 : 0;
+      quiet = is_new ? 0 : quiet + 1;
+      if (is_new) last = snapshot.step;
+    }
+    others += quiet == 0 ? 1 : 0;
+    if (parameters[i].trainable || had == 0 || quiet < kQuiet) continue;
+    names.push_back(parameters[i].name);
+    since = std::max(since, last);
+  }
+  if (names.empty() || others == 0) return;
+  findings.push_back(
+      {"frozen_parameters",
+       0.85,
+       fmt::format("{} have been frozen since step {}, and an optimizer is to train them", listed(names), since),
+       {fmt::format("they had gradients until then, and requires_grad is False at the end; {} others still "
+                    "get gradients",
+                    others)},
+       {},
+       since,
+       seen.place("optimizer")});
+}
+
 void look_for_frozen(const Case& seen, Findings& findings) {
   if (seen.symptoms.is_adversarial) return;  // who is not to be trained by a step is frozen for it
   std::int64_t frozen = 0, all = 0;
@@ -452,6 +491,7 @@ void look_at_wiring(const Case& seen, Findings& findings) {
   look_for_late_cut(seen, findings);
   look_for_stale_gradients(seen, findings);
   look_for_frozen(seen, findings);
+  look_for_frozen_since(seen, findings);
   look_for_cleared_passes(seen, findings);
   look_for_stray_leaves(seen, findings);
   look_for_unmoved(seen, findings);

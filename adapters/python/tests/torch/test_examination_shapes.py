@@ -182,3 +182,15 @@ def test_series_without_padding_have_none() -> None:
     numbers = Numbers()
     Compared("mse_loss", (torch.zeros(4, 8), torch.randn(4, 8))).add_padding(numbers, torch.randn(4, 8))
     assert named(numbers)["padding"][0] == 0 and not math.isnan(named(numbers)["padding"][2])
+
+
+def test_a_feature_of_any_input_that_says_the_target() -> None:
+    target = torch.randint(0, 2, (32,)).float()
+    tokens, features = torch.randint(0, 9, (32, 3)), torch.randn(32, 5)
+    told = features.clone()
+    told[:, 3] = target + 0.01 * torch.randn(32)
+    for given, is_told in ((features, False), (told, True)):
+        numbers = Numbers()
+        Compared("mse_loss", (torch.zeros(32), target)).add_telling(numbers, [tokens, given])
+        share, which = named(numbers)["telling"]
+        assert (share > 0.98 and which == 3) == is_told

@@ -291,8 +291,8 @@ class Compared:
                 numbers.add(f"{prefix}top_share", torch.maximum((ours > limit).float().mean(), (ours <= limit).float().mean()))
 
     def add_relation(self, numbers: Numbers, value: torch.Tensor) -> None:
-        """What the input says of the target: `telling` is the largest correlation of a feature with it, and which feature
-        that is; `shift_match` of a model of sequences how many targets are the token 0, 1, 2 and 3 places on."""
+        """What the input says of the target: `shift_match` of a model of sequences how many targets are the token 0, 1, 2
+        and 3 places on."""
         target = self.target
         if target is None:
             return
@@ -300,16 +300,29 @@ class Compared:
         if value.numel() == target.numel() and value.is_floating_point() and target.is_floating_point():
             same = _are_alike(value.detach().reshape(-1)[:2048], target.detach().reshape(-1)[:2048])
             numbers.add("target_is_input", same.float().mean())
-        if value.is_floating_point() and value.dim() == 2 and target.numel() == value.shape[0] and 8 <= value.shape[0]:
-            rows, wanted = value.detach()[:, :1024].float(), target.detach().reshape(-1).float()
-            rows, wanted = rows - rows.mean(dim=0), wanted - wanted.mean()
-            size = rows.norm(dim=0) * wanted.norm() + _TINY
-            best = ((rows * wanted[:, None]).sum(dim=0) / size).abs().max(dim=0)
-            numbers.add("telling", torch.stack([best.values, best.indices.float()]))
-        elif value.dtype in (torch.int64, torch.int32) and value.dim() == 2 and value.shape[1] > 4:
+        if value.dtype in (torch.int64, torch.int32) and value.dim() == 2 and value.shape[1] > 4:
             same = _matches_of_shifts(value.detach(), target.detach())
             if same is not None:
                 numbers.add("shift_match", same)
+
+    def add_telling(self, numbers: Numbers, values: list[torch.Tensor]) -> None:
+        """`telling`: the largest correlation of a feature of `values`, the inputs, with the target, and which feature that
+        is."""
+        target, found = self.target, []
+        if target is None or target.dim() == 0 or target.numel() != target.shape[0] or target.numel() < 8:
+            return
+        wanted = target.detach().reshape(-1).float()
+        wanted = wanted - wanted.mean()
+        for value in values:
+            if value.is_floating_point() and value.dim() == 2 and value.shape[0] == target.numel():
+                rows = value[:, :1024].float()
+                rows = rows - rows.mean(dim=0)
+                size = rows.norm(dim=0) * wanted.norm() + _TINY
+                best = ((rows * wanted[:, None]).sum(dim=0) / size).abs().max(dim=0)
+                found.append(torch.stack([best.values, best.indices.float()]))
+        if found:
+            every = torch.stack(found)
+            numbers.add("telling", every[every[:, 0].argmax()])
 
     def _add_forecast(self, numbers: Numbers, value: torch.Tensor, target: torch.Tensor) -> None:
         """`forecast` of series: the share of targets that are the input one place on, along the second or the last axis."""

@@ -52,6 +52,7 @@ _STRUCTURE_EVERY = 8
 # Of the outputs of models in a step so many are kept until its loss is known.
 _MAX_OUTPUTS = 8
 _MAX_TOKENS = 4
+_MAX_INPUTS = 4
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
@@ -131,6 +132,7 @@ class Examiner:
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None  # of a call without gradients in training mode
         self._is_first_compared = True
         self._input: Optional[torch.Tensor] = None  # of this step, until its loss is computed
+        self._inputs: list[torch.Tensor] = []  # the same, all of them
         self._outputs: list[torch.Tensor] = []  # of models in this step, the same
         self._has_input = False  # what goes into the model was seen in this step
         self._graphs = 0
@@ -157,6 +159,7 @@ class Examiner:
         self._calls = [0, 0]
         self._has_closure = False
         self._input = None
+        self._inputs = []
         self._outputs = []
         if mode in ("eval", "predict"):
             self._begin_evaluation()
@@ -271,6 +274,7 @@ class Examiner:
             self._prints.append((self._step, fingerprint(inputs[0])))
             self._add_inputs(self._numbers, inputs)
             self._input = inputs[0].detach()
+            self._inputs = [each.detach() for each in inputs[:_MAX_INPUTS]]
 
     def _add_inputs(self, numbers: Numbers, inputs: list[torch.Tensor]) -> None:
         for index, each in enumerate(inputs[:4]):
@@ -343,6 +347,7 @@ class Examiner:
         compared.add(self._numbers, "")
         if self._input is not None:
             compared.add_relation(self._numbers, self._input)
+            compared.add_telling(self._numbers, self._inputs)
             compared.add_padding(self._numbers, self._input)
         shapes = compared.shapes()
         if shapes not in self._compared and len(self._compared) < 8:
