@@ -91,6 +91,7 @@ struct Unregistered {
 struct LoadedState {
   std::string kind;
   std::int64_t wanted = 0, missing = 0, unexpected = 0;
+  std::int64_t itself = 0;  // parameters that the state is, not a copy of them
 };
 
 // What the program is made of.

@@ -70,6 +70,30 @@ void look_for_modes(const Case& seen, Findings& findings) {
   }
 }
 
+// In evaluation mode nothing is random in most models: a dropout that does not ask for the mode is.
+void look_for_random_evaluation(const Case& seen, Findings& findings) {
+  double calls = 0, random = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (const double count = each.numbers.at("eval_random", 0); count > 0) {
+      calls += count;
+      random += each.numbers.at("eval_random", 1);
+    }
+  }
+  if (calls < 2 || random < 0.9 * calls) return;
+  const bool averages = seen.history.counts.repeats > 0;  // the same input again: dropout is meant
+  findings.push_back(
+      {"training_mode_in_evaluation",
+       averages                      ? 0.3
+       : seen.symptoms.is_classifier ? 0.82
+                                     : 0.4,  // models that draw samples do so in evaluation, too
+       "The model draws random numbers in evaluation mode, as a dropout does that is always on",
+       {fmt::format("in {} of {} looked-at calls the generator of random numbers has moved on", random, calls),
+        "F.dropout drops always, unless it gets training=self.training"},
+       {},
+       0,
+       {}});
+}
+
 void look_for_small_batches(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   std::vector<std::string> norms;
@@ -119,6 +143,7 @@ void look_for_dropout(const Case& seen, Findings& findings) {
 
 void look_at_modes(const Case& seen, Findings& findings) {
   look_for_modes(seen, findings);
+  look_for_random_evaluation(seen, findings);
   look_for_small_batches(seen, findings);
   look_for_dropout(seen, findings);
 }

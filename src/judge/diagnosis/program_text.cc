@@ -128,8 +128,8 @@ Result<Structure> read_structure(std::string_view text) {
         {text_of(*each, "module"), text_of(*each, "attribute"), text_of(*each, "kind"), int_of(*each, "count")});
   }
   for (const Json* each : objects_of(json, "loaded")) {
-    structure.loaded.push_back(
-        {text_of(*each, "kind"), int_of(*each, "wanted"), int_of(*each, "missing"), int_of(*each, "unexpected")});
+    structure.loaded.push_back({text_of(*each, "kind"), int_of(*each, "wanted"), int_of(*each, "missing"),
+                                int_of(*each, "unexpected"), int_of(*each, "itself")});
   }
   for (const Json* each : objects_of(json, "exchanged")) {
     structure.exchanged.push_back({text_of(*each, "from"), text_of(*each, "to"), text_of(*each, "what"),

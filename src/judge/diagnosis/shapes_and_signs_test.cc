@@ -136,6 +136,26 @@ TEST(Wiring, ParametersThatAreFrozenAndNeverLetGo) {
   EXPECT_TRUE(never.first() == nullptr || never.first()->statement.find("since step") == std::string::npos);
 }
 
+TEST(State, OneThatIsLoadedAndIsTheModelItself) {
+  TrainingUnderTest training;
+  const auto loaded = [&](int itself) {
+    training.more =
+        fmt::format(R"(,"loaded":[{{"kind":"Net","wanted":4,"missing":0,"unexpected":0,"itself":{}}}])", itself);
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(loaded(4), "bad_checkpoint");
+  EXPECT_EQ(loaded(1), "");  // one that is shared on purpose
+  EXPECT_EQ(loaded(0), "");
+}
+
+TEST(Modes, RandomNumbersInEvaluationMode) {
+  const auto random = [](double moved) {
+    return cause_of_numbers({{"eval_after", {1}}, {"eval_calls", {4}}, {"eval_random", {4, moved}}});
+  };
+  EXPECT_EQ(random(4), "training_mode_in_evaluation");
+  EXPECT_EQ(random(0), "");
+}
+
 TEST(Rates, AWarmUpThatNeverEnds) {
   TrainingUnderTest training;
   training.optimizer = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.002,"initial_lr":0.1,"momentum":0}]})";

@@ -69,6 +69,24 @@ void look_for_rare_changes(const Case& seen, Findings& findings) {
                       {}});
 }
 
+// state_dict() hands out the parameters themselves: what was the best once goes on to be trained.
+void look_for_state_that_is_the_model(const Case& seen, Findings& findings) {
+  for (const LoadedState& state : seen.structure().loaded) {
+    if (state.itself == 0 || state.itself * 2 < state.wanted - state.missing) continue;
+    findings.push_back({"bad_checkpoint",
+                        0.88,
+                        fmt::format("A state was loaded into {} that is its own weights of that moment, not those that "
+                                    "were kept: state_dict() makes no copy",
+                                    state.kind),
+                        {fmt::format("{} of its parameters lie where those of the state lie", state.itself),
+                         "copy.deepcopy(model.state_dict()) keeps what they are"},
+                        {},
+                        0,
+                        {}});
+    return;
+  }
+}
+
 void look_for_unmatched_state(const Case& seen, Findings& findings) {
   for (const LoadedState& state : seen.structure().loaded) {
     const bool is_lost = state.wanted >= 2 && state.unexpected > 0 && state.missing * 10 >= state.wanted * 8;
@@ -130,6 +148,7 @@ void look_at_state(const Case& seen, Findings& findings) {
   look_for_foreign_changes(seen, findings);
   look_for_rare_changes(seen, findings);
   look_for_unmatched_state(seen, findings);
+  look_for_state_that_is_the_model(seen, findings);
   look_for_memory_leak(seen, findings);
 }
 

@@ -170,7 +170,7 @@ def test_seeds_and_states_that_the_program_sets(monkeypatch: pytest.MonkeyPatch)
     net = nn.Linear(4, 3)
     state = {"module." + name: value for name, value in net.state_dict().items()}
     assert net.load_state_dict(state, strict=False).unexpected_keys == list(state)
-    assert program_calls.loaded == [program_calls.Loaded("Linear", 2, 2, 2)]
+    assert program_calls.loaded == [program_calls.Loaded("Linear", 2, 2, 2, 0)]
     net.load_state_dict(net.state_dict())
     assert program_calls.loaded[1].missing == 0
 
@@ -363,3 +363,38 @@ def test_what_was_described_stays_when_the_program_drops_its_model(tmp_path: Pat
     name = _PREFIX + "structure"
     told = [json.loads(trial.value(name, step)[0]) for step in trial.steps() if name in trial.tensor_names(step=step)]
     assert [len(each["parameters"]) for each in told][-1] == 6
+
+
+@pytest.mark.parametrize("is_copied", [True, False])
+def test_a_state_that_is_the_model_itself(monkeypatch: pytest.MonkeyPatch, is_copied: bool) -> None:
+    monkeypatch.setattr(program_calls, "loaded", [])
+    program_calls.watch()
+    net = nn.Linear(3, 2)
+    best = net.state_dict()
+    best = {name: value.clone() for name, value in best.items()} if is_copied else best
+    net.load_state_dict(best)
+    assert program_calls.loaded == [program_calls.Loaded("Linear", 2, 0, 0, 0 if is_copied else 2)]
+
+
+@pytest.mark.parametrize("asks_for_the_mode", [True, False])
+def test_random_numbers_in_evaluation(tmp_path: Path, asks_for_the_mode: bool) -> None:
+    class Dropping(Net):
+        def forward(self, value: torch.Tensor) -> torch.Tensor:
+            return nn.functional.dropout(super().forward(value), 0.5, training=self.training or not asks_for_the_mode)
+
+    torch.manual_seed(0)
+    net = Dropping()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for _ in range(3):
+        net.train()
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(torch.randn(16, 4)), torch.randint(0, 3, (16,))).backward()
+        optimizer.step()
+        net.eval()
+        with torch.no_grad():
+            for _ in range(2):
+                net(torch.randn(16, 4))
+    twt.detach()
+    found = [record["eval_random"] for record in records(tmp_path / "run") if "eval_random" in record]
+    assert found and all(moved == (0 if asks_for_the_mode else calls) for calls, moved in found)

@@ -27,6 +27,8 @@ class Evaluation:
         self._calls = 0
         self._first: Optional[Numbers] = None  # of its first batch
         self._rows: list[torch.Tensor] = []  # prints of samples
+        self._random_before: Optional[list[torch.Tensor]] = None  # states of generators when a model was called
+        self._random = [0, 0]  # calls that were compared, and those in which a generator moved on
 
     def begin_step(self) -> None:
         """A step of it is looked at."""
@@ -35,6 +37,16 @@ class Evaluation:
     def end_steps(self) -> None:
         """A train step begins, or the evaluation is written."""
         self._rights += self._matches.end()
+
+    def call_begins(self) -> None:
+        """A model in evaluation mode is called."""
+        self._random_before = _random_states() if self._random[0] < _MAX_BATCHES else None
+
+    def call_ends(self) -> None:
+        before, self._random_before = self._random_before, None
+        if before is not None:
+            moved = any(not torch.equal(one, other) for one, other in zip(before, _random_states()))
+            self._random = [self._random[0] + 1, self._random[1] + int(moved)]
 
     def see_input(self, value: torch.Tensor) -> None:
         self._calls += 1
@@ -68,6 +80,8 @@ class Evaluation:
             numbers.extend(self._first)
         numbers.add("eval_after", float(self.after_step))
         numbers.add("eval_calls", float(self._calls))
+        if self._random[0] > 0:
+            numbers.add("eval_random", [float(each) for each in self._random])
         if self._rows:
             numbers.add("eval_rows", torch.cat(self._rows))
         if self._losses:
@@ -75,3 +89,9 @@ class Evaluation:
             numbers.add("eval_losses", float(len(self._losses)))
         if self._rights:
             numbers.add("eval_accuracy", torch.stack(self._rights).mean())
+
+
+def _random_states() -> list[torch.Tensor]:
+    """Of the generators that are in use. Reading them waits for no device."""
+    cuda = [torch.cuda.get_rng_state()] if torch.cuda.is_initialized() else []
+    return [torch.get_rng_state(), *cuda]

@@ -22,6 +22,7 @@ class Loaded(NamedTuple):
     wanted: int  # names that the module has
     missing: int  # of them not in the state
     unexpected: int  # names of the state that the module does not have
+    itself: int  # of its parameters that the state is, not a copy of them: loading it changes nothing
 
 
 loaded: list[Loaded] = []  # the first ones of the process
@@ -59,13 +60,29 @@ def take_seeds() -> list[int]:
 
 
 def _load_state_dict(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    itself = _count_itself(args[0], args[1] if len(args) > 1 else kwargs.get("state_dict")) if args else 0
     result = torch_function(*args, **kwargs)
     if args and isinstance(args[0], torch.nn.Module) and len(loaded) < _MAX_LOADED:
         missing, unexpected = getattr(result, "missing_keys", None), getattr(result, "unexpected_keys", None)
         if isinstance(missing, list) and isinstance(unexpected, list):
             wanted = sum(1 for _ in args[0].parameters()) + sum(1 for _ in args[0].buffers())
-            loaded.append(Loaded(type(args[0]).__name__, wanted, len(missing), len(unexpected)))
+            loaded.append(Loaded(type(args[0]).__name__, wanted, len(missing), len(unexpected), itself))
     return result
+
+
+def _count_itself(module: Any, state: Any) -> int:
+    """Who keeps state_dict() for later keeps the parameters, not what they are now."""
+    if not isinstance(module, torch.nn.Module) or not isinstance(state, dict):
+        return 0
+    try:
+        return sum(
+            1
+            for name, parameter in module.named_parameters()
+            if isinstance(state.get(name), torch.Tensor) and parameter.numel() > 0
+            and state[name].data_ptr() == parameter.data_ptr()
+        )  # fmt: skip
+    except RuntimeError:  # tensors without storage
+        return 0
 
 
 class Matches:
