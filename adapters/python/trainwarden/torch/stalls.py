@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, Optional
 
 from .collective_state import Call, current_call, describe_groups
-from .frames import is_program
+from .frames import is_of_python, is_program
 
 # A stall is told after so long, and told again.
 FIRST_SECONDS = 30.0
@@ -131,7 +131,7 @@ def _described(frame: Optional[FrameType]) -> list[str]:
     lines: list[str] = []
     while frame is not None and len(lines) < _MAX_FRAMES:
         code = frame.f_code
-        mark = "* " if is_program(frame) and not _is_of_python(code.co_filename) else ""
+        mark = "* " if is_program(frame) and not is_of_python(code.co_filename) else ""
         lines.append(f"{mark}{os.path.basename(code.co_filename)}:{frame.f_lineno} in {code.co_name}")
         frame = frame.f_back
     return lines
@@ -143,10 +143,6 @@ def _call_in(frame: Optional[FrameType]) -> Optional[Call]:
         return current_call(frame)
     except Exception:  # the frame went on meanwhile
         return None
-
-
-def _is_of_python(file: str) -> bool:
-    return file.startswith("<") or "site-packages" in file or file.startswith(os.path.dirname(os.__file__))
 
 
 def _usage() -> tuple[float, float, int]:

@@ -14,8 +14,8 @@
 namespace trainwarden::rules {
 namespace {
 
-constexpr std::size_t kMaxNamed = 8;
-constexpr std::size_t kMaxGroups = 4;
+constexpr std::size_t kMaxBehindTold = 8;
+constexpr std::size_t kMaxGroupsTold = 4;
 // Older versions of torch begin to count at a random number, which says nothing to anybody.
 constexpr std::int64_t kLargestTold = 100'000'000;
 // Operations to which all members must bring a tensor of the same size.
@@ -42,11 +42,11 @@ std::string tell_behind(const Members& members) {
   std::size_t behind = 0;
   for (const Member& member : members) {
     const std::int64_t fewer = first.number - member.state->number;
-    if (fewer == 0 || ++behind > kMaxNamed) continue;
+    if (fewer == 0 || ++behind > kMaxBehindTold) continue;
     listed += fmt::format("{}{} ({} fewer)", listed.empty() ? "" : ", ", member.worker, fewer);
   }
   if (behind == 0) return "";
-  const std::string more = behind > kMaxNamed ? fmt::format(" and {} more", behind - kMaxNamed) : "";
+  const std::string more = behind > kMaxBehindTold ? fmt::format(" and {} more", behind - kMaxBehindTold) : "";
   return fmt::format(" Not all have begun as many collective operations: {} is at {}, and behind it are {}{}.",
                      members.front().worker, described(first), listed, more);
 }
@@ -86,7 +86,7 @@ std::string tell_collective_order(const std::vector<WorkerStall>& stalls) {
   std::string text;
   std::size_t told = 0;
   for (auto& [name, members] : groups) {
-    if (members.size() < 2 || told == kMaxGroups) continue;
+    if (members.size() < 2 || told == kMaxGroupsTold) continue;
     std::stable_sort(members.begin(), members.end(),
                      [](const Member& a, const Member& b) { return a.state->number > b.state->number; });
     std::string of_group = tell_behind(members);
