@@ -89,7 +89,8 @@ std::string described(const BadBatch& batch) {
   const bool has_index = batch.samples.front().index >= 0;
   std::string text = !has_index ? samples : fmt::format("sample{} {}", batch.count > 1 ? "s" : "", samples);
   if (has_index && !batch.data_set.empty()) text += fmt::format(" of {}", batch.data_set);
-  if (batch.number >= 0 && batch.epoch >= 0) text += fmt::format(", in batch {} of epoch {}", batch.number, batch.epoch);
+  if (batch.number >= 0 && batch.epoch >= 0)
+    text += fmt::format(", in batch {} of epoch {}", batch.number, batch.epoch);
   if (batch.worker >= 0) text += fmt::format(", from worker {}", batch.worker);
   if (!batch.place.empty()) {
     text += fmt::format("{} the loader made at {}", batch.worker >= 0 ? " of" : ", from", batch.place);

@@ -17,8 +17,8 @@ namespace {
 // Places in "input": mean, deviation, minimum, maximum, zeros, not finite.
 constexpr std::size_t kMean = 0, kDeviation = 1, kMin = 2, kMax = 3, kNotFinite = 5;
 
-// The samples of which the data loader's batches were seen to be bad in this way, each once, the first two; what is known
-// besides comes after.
+// The samples of which the data loader's batches were seen to be bad in this way, each once, the first two; what is
+// known besides comes after.
 std::vector<std::string> with_samples(const Case& seen, std::string_view kind, std::vector<std::string> evidence) {
   constexpr std::size_t kMost = 2;
   std::set<std::pair<std::int64_t, std::string>> told;
@@ -40,13 +40,14 @@ void look_for_bad_batches(const Case& seen, Findings& findings) {
   if (bad == batches.end() || seen.symptoms.train.not_finite == 0) return;
   const auto count =
       std::count_if(batches.begin(), batches.end(), [](const BadBatch& batch) { return batch.kind == "not_finite"; });
-  findings.push_back({"bad_samples",
-                      0.9,
-                      fmt::format("The data loader gives values that are not numbers, first at step {}", bad->step),
-                      with_samples(seen, "not_finite", {fmt::format("in {} of the batches that were looked at", count)}),
-                      {},
-                      bad->step,
-                      {}});
+  findings.push_back(
+      {"bad_samples",
+       0.9,
+       fmt::format("The data loader gives values that are not numbers, first at step {}", bad->step),
+       with_samples(seen, "not_finite", {fmt::format("in {} of the batches that were looked at", count)}),
+       {},
+       bad->step,
+       {}});
 }
 
 void look_for_bad_samples(const Case& seen, Findings& findings) {
@@ -68,17 +69,16 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
       }
     }
     if (hit > 0) {
-      findings.push_back(
-          {"bad_samples",
-           0.95,
-           fmt::format("{} hold values that are not numbers, first at step {}",
-                       std::string_view(what) == "target" ? "Targets" : "Inputs", step),
-           with_samples(
-               seen, "not_finite",
-               {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit, seen_count, number(100 * worst))}),
-           {},
-           step,
-           {}});
+      findings.push_back({"bad_samples",
+                          0.95,
+                          fmt::format("{} hold values that are not numbers, first at step {}",
+                                      std::string_view(what) == "target" ? "Targets" : "Inputs", step),
+                          with_samples(seen, "not_finite",
+                                       {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit,
+                                                    seen_count, number(100 * worst))}),
+                          {},
+                          step,
+                          {}});
       continue;
     }
     if (largest.size() < 8) continue;

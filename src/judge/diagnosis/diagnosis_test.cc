@@ -306,8 +306,9 @@ TEST(Diagnosis, NamesSingleElementsThatOutweighTheirBatch) {
 }
 
 std::string bad_samples(const std::string& kind, int index) {
-  return fmt::format(R"({{"batches":[{{"kind":"{}","count":1,"samples":[{{"row":0,"index":{},"source":"cat.jpg"}}]}}]}})",
-                     kind, index);
+  return fmt::format(
+      R"({{"batches":[{{"kind":"{}","count":1,"samples":[{{"row":0,"index":{},"source":"cat.jpg"}}]}}]}})", kind,
+      index);
 }
 
 TEST(Diagnosis, NamesTheSampleBehindABadBatch) {

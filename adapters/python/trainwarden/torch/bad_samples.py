@@ -17,7 +17,9 @@ from .examination.numbers import is_measurable
 from .faults import guarded
 from .sample_sources import source_of
 
-_MAX_ELEMENTS = 1 << 16
+# A tensor of so many elements is looked at whole, a larger one at so many of its elements: they lie far apart in memory.
+_MAX_WHOLE = 1 << 16
+_MAX_ELEMENTS = 1 << 14
 _MAX_TENSORS = 4
 # So many samples of a batch are named.
 _MAX_NAMED = 4
@@ -38,7 +40,7 @@ class _Bad(NamedTuple):
     kind: str  # "not_finite", "outlier", "same"
     tensor: int  # number of the tensor in the batch
     rows: list[int]
-    count: int  # of bad samples
+    total: int  # of bad samples
     size: int  # of the batch
     value: Optional[float]
 
@@ -52,7 +54,7 @@ def look(indices: Any, epoch: int, number: int, taken: Taken, in_full: bool) -> 
         return None
     known = indices if isinstance(indices, (list, tuple)) and len(indices) == bad.size else None
     found: dict[str, Any] = {
-        "kind": bad.kind, "tensor": bad.tensor, "count": bad.count, "epoch": epoch, "number": number,
+        "kind": bad.kind, "tensor": bad.tensor, "count": bad.total, "epoch": epoch, "number": number,
         "samples": [_sample(row, known) for row in bad.rows],
     }  # fmt: skip
     _name_sources(found, taken.data_set)
@@ -94,6 +96,7 @@ def _find(value: Any, in_full: bool) -> Optional[_Bad]:
                     return bad
     if in_full:
         for tensor, rows in all_rows:
+            rows = _thinned(rows)
             bad = _same(tensor, rows) or _outlier(tensor, rows)
             if bad is not None:
                 return bad
@@ -104,13 +107,18 @@ def _rows(value: torch.Tensor) -> Optional[torch.Tensor]:
     """As float32 or wider, one row a sample; of large ones some of the elements of each."""
     if not is_measurable(value) or not value.is_floating_point() or value.device.type != "cpu":
         return None
-    if value.dim() == 0 or value.numel() == 0 or not (value.is_contiguous() or value.numel() <= _MAX_ELEMENTS):
+    if value.dim() == 0 or value.numel() == 0 or not (value.is_contiguous() or value.numel() <= _MAX_WHOLE):
         return None
     rows = value.detach().reshape(value.shape[0], -1)
-    limit = max(1, _MAX_ELEMENTS // rows.shape[0])
-    if rows.shape[1] > limit:
-        rows = rows[:, :: -(-rows.shape[1] // limit)]
+    if rows.numel() > _MAX_WHOLE:
+        rows = _thinned(rows)
     return rows if rows.dtype in (torch.float32, torch.float64) else rows.float()
+
+
+def _thinned(rows: torch.Tensor) -> torch.Tensor:
+    """Some elements of each row."""
+    limit = max(1, _MAX_ELEMENTS // rows.shape[0])
+    return rows[:, :: -(-rows.shape[1] // limit)] if rows.shape[1] > limit else rows
 
 
 def _not_finite(tensor: int, rows: torch.Tensor) -> Optional[_Bad]:

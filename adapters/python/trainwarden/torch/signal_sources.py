@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 import weakref
@@ -155,7 +156,7 @@ def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
     drawn: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()  # by iterator
     epochs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # begun, by loader
     epoch_of: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # by iterator
-    made_at: weakref.WeakKeyDictionary[Any, Optional[str]] = weakref.WeakKeyDictionary()  # by loader, then by iterator
+    made_at: weakref.WeakKeyDictionary[Any, Optional[str]] = weakref.WeakKeyDictionary()  # by loader and by iterator
     torch_init = loader_class.__init__
     torch_iter, torch_next = loader_class.__iter__, iterator_class.__next__
     torch_next_index, torch_reset = iterator_class._next_index, iterator_class._reset
@@ -163,7 +164,8 @@ def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
     @functools.wraps(torch_init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         torch_init(self, *args, **kwargs)
-        made_at[self] = place_in_program()
+        with contextlib.suppress(TypeError):  # a class of the program's that compares its loaders has no hash
+            made_at[self] = place_in_program()
 
     @functools.wraps(torch_iter)
     def __iter__(self: Any) -> Any:

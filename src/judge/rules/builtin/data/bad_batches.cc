@@ -26,7 +26,8 @@ std::vector<diagnosis::BadBatch> not_finite_batches(const std::string& worker, c
     const auto value = window.value(spot);
     if (!value.ok() || value->view.dtype != DType::kString || value->view.shape.element_count() != 1) continue;
     auto read = diagnosis::read_bad_batches(*static_cast<const std::string_view*>(value->view.data));
-    if (read.ok()) batches.insert(batches.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
+    if (read.ok())
+      batches.insert(batches.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
   }
   std::erase_if(batches, [](const diagnosis::BadBatch& batch) { return batch.kind != "not_finite"; });
   return batches;

@@ -9,7 +9,8 @@
 
 namespace trainwarden::rules {
 
-// Those of this worker with values that are not finite. None where the step has no such signal, or none that can be read.
+// Those of this worker with values that are not finite. None where the step has no such signal, or none that can be
+// read.
 std::vector<diagnosis::BadBatch> not_finite_batches(const std::string& worker, const StepWindow& window);
 
 }  // namespace trainwarden::rules

@@ -91,15 +91,16 @@ TEST(NonFiniteOrigin, NamesTheSamplesThatTheDataLoaderGave) {
   const auto judged = [](std::string bad) {
     TestRun run;
     TestStep step = training_step({.bad = {std::move(bad)}});
-    step.tensors.push_back(strings("trainwarden/batch/bad_samples",
-                                   {R"({"batches":[{"kind":"same","count":1,"samples":[{"row":0,"index":1}]},)"
-                                    R"({"kind":"not_finite","count":1,"samples":[{"row":3,"index":7,"source":"a.jpg"}]}]})"},
-                                   {"signals"}));
+    step.tensors.push_back(
+        strings("trainwarden/batch/bad_samples",
+                {R"({"batches":[{"kind":"same","count":1,"samples":[{"row":0,"index":1}]},)"
+                 R"({"kind":"not_finite","count":1,"samples":[{"row":3,"index":7,"source":"a.jpg"}]}]})"},
+                {"signals"}));
     run.add(step);
     return judge(run, "NonFiniteOrigin").at(0);
   };
   EXPECT_EQ(judged("net_input_0").outcome, Outcome::kOk);  // it has reached nothing
-  const Verdict verdict = judged("loss_output_0");  // the targets had them, which are not captured
+  const Verdict verdict = judged("loss_output_0");         // the targets had them, which are not captured
   EXPECT_NE(verdict.message.find("The data loader gave sample 7 (a.jpg)."), std::string::npos) << verdict.message;
   ASSERT_EQ(verdict.evidence.size(), 2u);
   EXPECT_EQ(verdict.evidence[0].tensor, "loss_output_0");

@@ -36,7 +36,7 @@ std::string described(const GroupState& state) {
 }
 
 // Those that have begun fewer operations than the first of `members`, which has begun the most.
-std::string tell_behind(const Members& members) {
+std::string list_behind(const Members& members) {
   const GroupState& first = *members.front().state;
   std::string listed;
   std::size_t behind = 0;
@@ -59,7 +59,7 @@ bool fit_together(const GroupState& one, const GroupState& other) {
 }
 
 // Of members that have begun equally many.
-std::string tell_mismatch(const Members& members) {
+std::string find_mismatch(const Members& members) {
   const auto known = std::find_if(members.begin(), members.end(),
                                   [](const Member& member) { return !member.state->operation.empty(); });
   if (known == members.end()) return "";
@@ -76,7 +76,7 @@ std::string tell_mismatch(const Members& members) {
 
 }  // namespace
 
-std::string tell_collective_order(const std::vector<WorkerStall>& stalls) {
+std::string compare_collectives(const std::vector<WorkerStall>& stalls) {
   std::map<std::pair<std::string_view, std::string_view>, Members> groups;
   for (const WorkerStall& stall : stalls) {
     for (const GroupState& state : stall.report.groups) {
@@ -89,8 +89,8 @@ std::string tell_collective_order(const std::vector<WorkerStall>& stalls) {
     if (members.size() < 2 || told == kMaxGroupsTold) continue;
     std::stable_sort(members.begin(), members.end(),
                      [](const Member& a, const Member& b) { return a.state->number > b.state->number; });
-    std::string of_group = tell_behind(members);
-    if (of_group.empty()) of_group = tell_mismatch(members);
+    std::string of_group = list_behind(members);
+    if (of_group.empty()) of_group = find_mismatch(members);
     told += of_group.empty() ? 0 : 1;
     text += of_group;
   }

@@ -17,6 +17,6 @@ struct WorkerStall {
 };
 
 // Sentences, each with a space before it; empty when the reports say nothing of it.
-std::string tell_collective_order(const std::vector<WorkerStall>& stalls);
+std::string compare_collectives(const std::vector<WorkerStall>& stalls);
 
 }  // namespace trainwarden::rules

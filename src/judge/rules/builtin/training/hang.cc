@@ -136,7 +136,7 @@ class Hang final : public Rule {
       if (!report->place.empty() && ++named <= kMaxNamed) reports.text += place_of(worker.worker, *report);
       stalls.push_back({worker.worker, *std::move(report)});
     }
-    reports.text += tell_collective_order(stalls);
+    reports.text += compare_collectives(stalls);
     return reports;
   }
 

@@ -77,8 +77,9 @@ TEST(Hang, SaysWhichWorkerHasBegunFewerCollectiveOperations) {
                 R"("sizes":[4,"x"],"state":"started"}])");
   const auto verdict = silent.after(61);
   ASSERT_TRUE(verdict);
-  EXPECT_NE(verdict->message.find("rank-00001 is at all_reduce of [4] (number 42), and behind it are rank-00000 (1 fewer)"),
-            std::string::npos)
+  EXPECT_NE(
+      verdict->message.find("rank-00001 is at all_reduce of [4] (number 42), and behind it are rank-00000 (1 fewer)"),
+      std::string::npos)
       << verdict->message;
 }
 

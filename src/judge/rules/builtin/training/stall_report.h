@@ -12,9 +12,9 @@ namespace trainwarden::rules {
 
 // How far a worker has come in one process group.
 struct GroupState {
-  std::string group, ranks;  // its name, and who is in it: the same on each of its members
-  std::int64_t number = 0;   // of the last collective operation that this worker has begun
-  std::string operation;     // what that is; empty: not known
+  std::string group, ranks;         // its name, and who is in it: the same on each of its members
+  std::int64_t number = 0;          // of the last collective operation that this worker has begun
+  std::string operation;            // what that is; empty: not known
   std::vector<std::int64_t> sizes;  // of the tensor that went into it; empty: not known
   bool is_complete = false;         // it is known to have ended on this worker
 };
