@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,7 +17,41 @@ namespace {
 // Places in "input": mean, deviation, minimum, maximum, zeros, not finite.
 constexpr std::size_t kMean = 0, kDeviation = 1, kMin = 2, kMax = 3, kNotFinite = 5;
 
+// The samples of which the data loader's batches were seen to be bad in this way, each once, the first two; what is
+// known besides comes after.
+std::vector<std::string> with_samples(const Case& seen, std::string_view kind, std::vector<std::string> evidence) {
+  constexpr std::size_t kMost = 2;
+  std::set<std::pair<std::int64_t, std::string>> told;
+  std::vector<std::string> lines;
+  for (const BadBatch& batch : seen.history.bad_batches) {
+    const BadSample& first = batch.samples.front();
+    if (batch.kind != kind || lines.size() == kMost || !told.emplace(first.index, first.source).second) continue;
+    lines.push_back(described(batch));
+  }
+  lines.insert(lines.end(), evidence.begin(), evidence.end());
+  return lines;
+}
+
+// Batches that the examination has not seen go in: the loss shows it.
+void look_for_bad_batches(const Case& seen, Findings& findings) {
+  const auto& batches = seen.history.bad_batches;
+  const auto bad =
+      std::find_if(batches.begin(), batches.end(), [](const BadBatch& batch) { return batch.kind == "not_finite"; });
+  if (bad == batches.end() || seen.symptoms.train.not_finite == 0) return;
+  const auto count =
+      std::count_if(batches.begin(), batches.end(), [](const BadBatch& batch) { return batch.kind == "not_finite"; });
+  findings.push_back(
+      {"bad_samples",
+       0.9,
+       fmt::format("The data loader gives values that are not numbers, first at step {}", bad->step),
+       with_samples(seen, "not_finite", {fmt::format("in {} of the batches that were looked at", count)}),
+       {},
+       bad->step,
+       {}});
+}
+
 void look_for_bad_samples(const Case& seen, Findings& findings) {
+  const std::size_t before = findings.size();
   for (const char* what : {"input", "target", "input1"}) {
     std::size_t hit = 0, seen_count = 0;
     std::int64_t step = -1;
@@ -32,15 +69,16 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
       }
     }
     if (hit > 0) {
-      findings.push_back(
-          {"bad_samples",
-           0.95,
-           fmt::format("{} hold values that are not numbers, first at step {}",
-                       std::string_view(what) == "target" ? "Targets" : "Inputs", step),
-           {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit, seen_count, number(100 * worst))},
-           {},
-           step,
-           {}});
+      findings.push_back({"bad_samples",
+                          0.95,
+                          fmt::format("{} hold values that are not numbers, first at step {}",
+                                      std::string_view(what) == "target" ? "Targets" : "Inputs", step),
+                          with_samples(seen, "not_finite",
+                                       {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit,
+                                                    seen_count, number(100 * worst))}),
+                          {},
+                          step,
+                          {}});
       continue;
     }
     if (largest.size() < 8) continue;
@@ -52,12 +90,13 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
            0.8,
            fmt::format("Some {} hold values of {}, where {} is usual",
                        std::string_view(what) == "target" ? "targets" : "inputs", number(peak), number(usual)),
-           {fmt::format("the loss peaked at {}", number(seen.symptoms.train.peak))},
+           with_samples(seen, "outlier", {fmt::format("the loss peaked at {}", number(seen.symptoms.train.peak))}),
            {},
            0,
            {}});
     }
   }
+  if (findings.size() == before) look_for_bad_batches(seen, findings);
 }
 
 // One element has most of the spread of a whole batch: a sentinel, a wrong unit, a slip of the pen.
@@ -81,8 +120,10 @@ void look_for_lone_elements(const Case& seen, Findings& findings) {
          hurts ? 0.75 : 0.45,
          fmt::format("Single {} of up to {} outweigh all others of their batch",
                      std::string_view(what) == "target" ? "targets" : "inputs", number(farthest)),
-         {fmt::format("in {} of {} examined batches one element has more than half of the variance", hit, count),
-          fmt::format("the loss peaked at {}, it began at {}", number(train.peak), number(train.first))},
+         with_samples(
+             seen, "outlier",
+             {fmt::format("in {} of {} examined batches one element has more than half of the variance", hit, count),
+              fmt::format("the loss peaked at {}, it began at {}", number(train.peak), number(train.first))}),
          {},
          0,
          {}});
@@ -100,9 +141,10 @@ void look_for_constant_inputs(const Case& seen, Findings& findings) {
       {"constant_inputs",
        0.9,
        deviation <= 1e-9 ? "The inputs are all the same number" : "All samples of a batch have the same input",
-       {fmt::format("{} % of the features are the same in all samples of a batch", number(100 * share)),
-        fmt::format("inputs have a mean of {} and a spread of {}", number(median_of(seen.history, "input", kMean)),
-                    number(deviation))},
+       with_samples(seen, "same",
+                    {fmt::format("{} % of the features are the same in all samples of a batch", number(100 * share)),
+                     fmt::format("inputs have a mean of {} and a spread of {}",
+                                 number(median_of(seen.history, "input", kMean)), number(deviation))}),
        {},
        0,
        {}});

@@ -219,6 +219,41 @@ TEST(Diagnosis, NamesSingleElementsThatOutweighTheirBatch) {
   EXPECT_TRUE(training.diagnosis().findings.empty());
 }
 
+std::string bad_samples(const std::string& kind, int index) {
+  return fmt::format(
+      R"({{"batches":[{{"kind":"{}","count":1,"samples":[{{"row":0,"index":{},"source":"cat.jpg"}}]}}]}})", kind,
+      index);
+}
+
+TEST(Diagnosis, NamesTheSampleBehindABadBatch) {
+  TrainingUnderTest training;
+  training.numbers = {{"input", {0, 3, -3, 3, 0, 0.01}}, {"input_shape", {64, 4}}};
+  TrainingHistory history = training.history();
+  history.take_bad_samples(bad_samples("same", 3), 4);
+  history.take_bad_samples(bad_samples("not_finite", 7), 5);
+  history.take_bad_samples(bad_samples("not_finite", 7), 9);  // in the next epoch
+  const Diagnosis diagnosis = diagnose(history);
+  ASSERT_NE(diagnosis.first(), nullptr);
+  EXPECT_EQ(diagnosis.first()->cause, "bad_samples");
+  ASSERT_EQ(diagnosis.first()->evidence.size(), 2u);
+  EXPECT_EQ(diagnosis.first()->evidence.front(), "sample 7 (cat.jpg)");
+}
+
+TEST(Diagnosis, BadBatchesCountWhereTheLossShowsThem) {
+  const auto diagnosed = [](double loss_at_end) {
+    TrainingUnderTest training;
+    training.loss_at_end = loss_at_end;
+    TrainingHistory history = training.history();
+    history.take_bad_samples(bad_samples("not_finite", 7), 5);
+    return diagnose(history);
+  };
+  EXPECT_EQ(diagnosed(0.1).first(), nullptr);  // the program copes with them
+  const Diagnosis ill = diagnosed(NAN);
+  ASSERT_NE(ill.first(), nullptr);
+  EXPECT_EQ(ill.first()->cause, "bad_samples");
+  EXPECT_EQ(ill.first()->evidence.front(), "sample 7 (cat.jpg)");
+}
+
 TEST(Diagnosis, NamesClassesThatMayHoldAtOnce) {
   TrainingUnderTest training;
   training.numbers = {{"rows_of_target_sum_to_1", {0.4}}};

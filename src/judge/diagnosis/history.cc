@@ -15,6 +15,7 @@ constexpr std::size_t kMaxPrints = 1 << 16;
 constexpr std::size_t kMaxSignals = 64;
 constexpr std::size_t kMaxGraphs = 8;
 constexpr std::size_t kMaxRules = 256;
+constexpr std::size_t kMaxBadBatches = 256;
 
 // The losses and fingerprints of several steps are written together: those are series, not parts of one step.
 constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints";
@@ -157,6 +158,7 @@ void TrainingHistory::begin_training() {
   losses = {};
   prints.clear();
   signals.clear();
+  bad_batches.clear();
   graphs.erase(graphs.begin(), graphs.begin() + static_cast<std::ptrdiff_t>(std::min(older_graphs_, graphs.size())));
 }
 
@@ -169,6 +171,19 @@ void TrainingHistory::take_signal(std::string_view name, double value, std::int6
   if (found->second.size() >= kMaxLosses) return;
   found->second.steps.push_back(mode_step);
   found->second.values.push_back(value);
+}
+
+void TrainingHistory::take_bad_samples(std::string_view text, std::int64_t mode_step) {
+  auto read = read_bad_batches(text);
+  if (!read.ok()) {
+    ++unreadable;
+    return;
+  }
+  for (BadBatch& batch : *read) {
+    if (bad_batches.size() == kMaxBadBatches) return;
+    batch.step = mode_step;
+    bad_batches.push_back(std::move(batch));
+  }
 }
 
 void TrainingHistory::take_rule(RuleFinding finding) {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "judge/diagnosis/bad_samples.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::diagnosis {
@@ -156,6 +157,8 @@ class TrainingHistory {
   void take_text(std::string_view name, std::string_view text);
   void take_numbers(std::span<const double> numbers, std::int64_t mode_step);
   void take_signal(std::string_view name, double value, std::int64_t mode_step);
+  // The signal trainwarden/batch/bad_samples of a step.
+  void take_bad_samples(std::string_view text, std::int64_t mode_step);
   void take_rule(RuleFinding finding);
   void forget_rules();
   const TrainingHistory& best_known() const;
@@ -172,6 +175,7 @@ class TrainingHistory {
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
   std::map<std::string, StepNumbers, std::less<>> signals;
+  std::vector<BadBatch> bad_batches;  // in the order of the steps
   Structure structure;
   std::vector<Graph> graphs;
   Counts counts;

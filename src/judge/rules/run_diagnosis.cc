@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kPrefix = "trainwarden/";
 constexpr std::string_view kExamination = "examination/";
 constexpr std::string_view kNumbers = "examination/numbers";
+constexpr std::string_view kBadSamples = "batch/bad_samples";
 
 std::string_view bare_name(std::string_view name) {
   return name.substr(0, name.rfind('#'));
@@ -28,7 +29,12 @@ Status feed_text(const StepWindow& window, const TensorSpot& spot, std::string_v
                  diagnosis::TrainingHistory& history) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const SharedTensorValue value, window.value(spot));
   if (value.view.dtype == DType::kString && value.view.shape.element_count() == 1) {
-    history.take_text(name, *static_cast<const std::string_view*>(value.view.data));
+    const std::string_view text = *static_cast<const std::string_view*>(value.view.data);
+    if (name == kBadSamples) {
+      history.take_bad_samples(text, window.mode_step());
+    } else {
+      history.take_text(name, text);
+    }
   } else {
     ++history.unreadable;
   }
@@ -73,7 +79,13 @@ Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) 
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto spots, window.select(kSignals));
   std::vector<const TensorSpot*> numbers;  // after the texts: a layout says what they mean
   for (const TensorSpot& spot : spots) {
-    if (spot.worker != spots.front().worker || spot.tensor.compare(0, kPrefix.size(), kPrefix) != 0) continue;
+    if (spot.tensor.compare(0, kPrefix.size(), kPrefix) != 0) continue;
+    // Each worker has data of its own; for the rest the first one speaks for all.
+    const bool is_of_samples = bare_name(spot.tensor).substr(kPrefix.size()) == kBadSamples;
+    if (is_of_samples && window.mode() != Mode::kEval && window.mode() != Mode::kPredict) {
+      TRAINWARDEN_RETURN_IF_ERROR(feed_text(window, spot, kBadSamples, history));
+    }
+    if (is_of_samples || spot.worker != spots.front().worker) continue;
     if (bare_name(spot.tensor) == signals::kTraining) continue;  // the numbers say so, too
     const std::string_view name = bare_name(std::string_view(spot.tensor).substr(kPrefix.size()));
     if (name == kNumbers) {

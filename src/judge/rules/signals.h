@@ -35,6 +35,7 @@ inline constexpr std::string_view kTraining = "trainwarden/examination/training"
 // Strings, each a JSON object.
 inline constexpr std::string_view kModel = "trainwarden/model";
 inline constexpr std::string_view kOptimizer = "trainwarden/optimizer";
+inline constexpr std::string_view kBadSamples = "trainwarden/batch/bad_samples";
 inline constexpr std::string_view kCheckpoint = "trainwarden/checkpoint";
 
 // The elements of kCalls.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from types import FrameType
 from typing import Any, Iterator, Optional
@@ -33,3 +34,21 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 def is_program(frame: FrameType) -> bool:
     """Is it the program's own, neither torch's nor ours?"""
     return str(frame.f_globals.get("__name__", "")).split(".")[0] not in ("torch", "trainwarden")
+
+
+def is_of_python(file: str) -> bool:
+    """A file of Python's own, of an installed package, or none at all."""
+    return file.startswith("<") or "site-packages" in file or file.startswith(os.path.dirname(os.__file__))
+
+
+def place_in_program() -> Optional[str]:
+    """`train.py:42`, where the program called what has led here; a place in a package where only that did."""
+    other = None
+    for frame in frames():
+        if not is_program(frame) or frame.f_code.co_filename.startswith("<"):
+            continue
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if not is_of_python(frame.f_code.co_filename):
+            return place
+        other = other or place
+    return other

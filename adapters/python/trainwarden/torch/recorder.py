@@ -54,6 +54,7 @@ class Recorder:
         self.signals = Signals(hook, self._bridge)
         self._operators = OperatorFeed(hook, self.note_unseen)
         self.examiner = Examiner(hook, self._bridge)
+        self.signals.is_examined = lambda: self.examiner.is_full
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
         self._unseen_written = 0
@@ -214,6 +215,8 @@ class Recorder:
 
     def _end_examination(self) -> None:
         """Pays from its own allowance, not from the budget: all that this step cost, where nothing else was wanted."""
+        if not self.signals.wanted and self.examiner.is_full:
+            self.signals.observe_bad_samples()
         spent_ns = interception.spent_ns() - self._spent_ns
         interception.leave_out(self.examiner.end_step(spent_ns if self.is_idle else None))
         self._spent_ns = interception.spent_ns()

@@ -21,6 +21,7 @@ from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
 from . import faults, interception, resuming, trainers
+from .bad_samples import Taken, look
 from .descriptions import describe_loader
 from .frames import frames, variables_of
 from .hidden_steps import HiddenSteps, has_compiled
@@ -67,7 +68,7 @@ class Session(SignalListener, Training):
         self.run_dir = run_dir
         self._leave_process = leave
         self.wants = interception.Wants(all_calls=True, signals=True)  # until the first model has been found
-        self._early: deque[Batch] = deque(maxlen=_MAX_EARLY)  # taken before that
+        self._early: deque[tuple[Batch, Optional[dict[str, Any]]]] = deque(maxlen=_MAX_EARLY)  # taken before that
         self._early_loaders: deque[str] = deque(maxlen=_MAX_EARLY)  # begun before that
         self._start = StartTimes()
         self._hook: Optional[Hook] = None
@@ -344,7 +345,7 @@ class Session(SignalListener, Training):
         self._take_in(recorder, optimizers)
         self._begin_step(recorder)
         while self._early:
-            recorder.signals.batch_taken(self._early.popleft())
+            recorder.signals.batch_taken(*self._early.popleft())
         while self._early_loaders:
             recorder.signals.loader_started(self._early_loaders.popleft())
         return recorder
@@ -586,13 +587,13 @@ class Session(SignalListener, Training):
         if self._recorder is not None and self._is_ours():
             self._recorder.examiner.gradients_clipped(norm, limit, value)
 
-    def batch_taken(self, batch: Batch) -> None:
+    def batch_taken(self, batch: Batch, taken: Taken) -> None:
         recorder = self._recorder
         if recorder is None:
-            self._early.append(batch)
+            self._early.append((batch, look(*batch, taken, False)))
         elif self._is_ours() and self._mode == "train" and self._cycle.ends_before_batch():
             self._end_step(recorder)
-        super().batch_taken(batch)
+        super().batch_taken(batch, taken)
 
     def loader_started(self, loader: Any) -> None:
         if self._recorder is None:

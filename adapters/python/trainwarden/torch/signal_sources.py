@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 import weakref
 from collections import deque
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch.optim import Optimizer
 
 from .._imports import when_imported
 from . import gates, resuming
+from .bad_samples import Taken
 from .examination import program_calls
 from .exchange import innermost, is_plain, put_around
+from .frames import place_in_program
 from .waits import WAITS
 
 Notify = Callable[..., None]
@@ -153,8 +156,16 @@ def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
     drawn: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()  # by iterator
     epochs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # begun, by loader
     epoch_of: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # by iterator
+    made_at: weakref.WeakKeyDictionary[Any, Optional[str]] = weakref.WeakKeyDictionary()  # by loader and by iterator
+    torch_init = loader_class.__init__
     torch_iter, torch_next = loader_class.__iter__, iterator_class.__next__
     torch_next_index, torch_reset = iterator_class._next_index, iterator_class._reset
+
+    @functools.wraps(torch_init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        torch_init(self, *args, **kwargs)
+        with contextlib.suppress(TypeError):  # a class of the program's that compares its loaders has no hash
+            made_at[self] = place_in_program()
 
     @functools.wraps(torch_iter)
     def __iter__(self: Any) -> Any:
@@ -164,6 +175,7 @@ def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
         WAITS.started(iterator, _clock_ns() - begin)
         notify("loader_started", self)
         epoch_of[iterator] = epochs[self] = epochs.get(self, -1) + 1
+        made_at[iterator] = made_at.get(self)
         return iterator
 
     @functools.wraps(torch_reset)
@@ -189,9 +201,11 @@ def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
         index = queue.popleft() if queue else None
         if is_wanted():
             in_order = getattr(self, "_in_order", True)
-            notify("batch_taken", Batch(index if in_order else None, epoch_of.get(self, 0), self._num_yielded - 1))
+            taken = Taken(batch, getattr(self, "_dataset", None), self._num_workers, made_at.get(self))
+            notify("batch_taken", Batch(index if in_order else None, epoch_of.get(self, 0), self._num_yielded - 1), taken)
         return batch
 
+    loader_class.__init__ = __init__
     loader_class.__iter__, iterator_class.__next__ = __iter__, __next__
     iterator_class._next_index, iterator_class._reset = _next_index, _reset
 

@@ -5,6 +5,7 @@ Which there are, and what they mean: docs/format/signals.md.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 import weakref
@@ -16,6 +17,7 @@ import torch
 from torch.optim import Optimizer
 
 from . import interception
+from .bad_samples import Taken, look
 from .bridge import Bridge
 from .checkpoints import Checkpoints
 from .descriptions import Descriptions, describe_loader
@@ -33,6 +35,8 @@ _clock = time.perf_counter
 _MAX_CALLS = 256
 _MAX_BATCHES = 1 << 12
 _MAX_LOADERS = 16
+# Batches with bad samples that are told in a run.
+_MAX_BAD = 256
 # Of parameter groups: some programs have one for each parameter.
 _MAX_RATES = 16
 _PREFIX = "trainwarden/"
@@ -69,6 +73,9 @@ class Signals:
         self._loaders_written = 0
         self._taken: list[Batch] = []  # since the last forward pass began
         self._batches: list[Batch] = []  # of the step
+        self.is_examined: Callable[[], bool] = lambda: False  # in full
+        self._bad: list[dict[str, Any]] = []  # what is wrong with batches, as in `_taken`
+        self._bad_told = 0
         self._scaled: Optional[int] = None  # id of the optimizer that a gradient scaler is about to let step
         self._stale = StaleGradients()
         self._groups: dict[tuple[int, int], str] = {}  # names of learning rates, by optimizer and group
@@ -223,10 +230,31 @@ class Signals:
         if not any(each() is optimizer for each in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
 
-    def batch_taken(self, batch: Batch) -> None:
-        """It belongs to the step in which the next forward pass begins: in evaluation that is still to begin."""
+    def batch_taken(self, batch: Batch, bad: Optional[dict[str, Any]] = None) -> None:
+        """It belongs to the step in which the next forward pass begins: in evaluation that is still to begin. `bad`:
+        what is wrong with it."""
         if len(self._taken) < _MAX_BATCHES:
             self._taken.append(batch)
+        if bad is not None and self._bad_told < _MAX_BAD:
+            self._bad_told += 1
+            self._bad.append(bad)
+
+    def look_at(self, batch: Batch, taken: Taken) -> Optional[dict[str, Any]]:
+        """What is wrong with a batch, where the step is looked at."""
+        in_full = self.is_examined()
+        return look(*batch, taken, in_full) if self.wanted or in_full else None
+
+    def _save_bad_samples(self) -> None:
+        """A forward pass begins: they are there when rules judge inside the training, before the optimizer steps."""
+        if self._bad and self.wanted:
+            bad, self._bad = self._bad, []
+            self._save_text("batch/bad_samples", json.dumps({"batches": bad}))
+
+    def observe_bad_samples(self) -> None:
+        """The same at the end of a step of which nothing but an examination is written."""
+        bad, self._bad = self._bad, []
+        if bad and hasattr(self._hook, "observe"):
+            self._hook.observe(self._id_of("batch/bad_samples"), [json.dumps({"batches": bad})])
 
     def loader_started(self, description: str) -> None:
         """It is written once."""
@@ -239,6 +267,7 @@ class Signals:
             if len(self._batches) < _MAX_BATCHES:
                 self._batches += self._taken
             self._taken = []
+            self._save_bad_samples()
             if self.remembers:
                 places = _places_of(self._batches)
                 if places is not None:
@@ -415,10 +444,10 @@ class SignalListener(interception.Listener):
     def scaler_stepped(self, optimizer: Any) -> None:
         self._report(lambda signals: signals.scaler_stepped(optimizer))
 
-    def batch_taken(self, batch: Batch) -> None:
+    def batch_taken(self, batch: Batch, taken: Taken) -> None:
         signals = self._signals()
         if signals is not None:
-            signals.batch_taken(batch)
+            signals.batch_taken(batch, signals.look_at(batch, taken))
 
     def checkpoint_saved(self, what: Any, file: Any, seconds: float) -> None:
         self._report(lambda signals: signals.checkpoint_saved(what, file, seconds))

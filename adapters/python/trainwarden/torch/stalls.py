@@ -14,8 +14,8 @@ import time
 from types import FrameType
 from typing import Any, Optional
 
-from .collectives import NAMES
-from .frames import is_program
+from .collective_state import Call, current_call, describe_groups
+from .frames import is_of_python, is_program
 
 # A stall is told after so long, and told again.
 FIRST_SECONDS = 30.0
@@ -24,6 +24,8 @@ _LOOK_SECONDS = 2.0
 # A process that uses less than that of a processor, and reads and writes less than so many bytes a second, is idle.
 _IDLE_SHARE = 0.02
 _IDLE_BYTES = 4096
+# Asking for the state of process groups is not to hold a training up that is only slow.
+_LONG_SECONDS = 0.2
 _MAX_THREADS = 32
 _MAX_FRAMES = 24
 
@@ -40,6 +42,9 @@ class StallWatch:
         self._step = -1
         self._since = time.monotonic()
         self._usage = _usage()
+        self._known_groups: list[dict[str, Any]] = []
+        self._groups_of = -1  # the step of the stall in which they were looked at
+        self._groups_seconds = 0.0
 
     def start(self) -> None:
         try:
@@ -76,19 +81,38 @@ class StallWatch:
         self._usage = now
         passed = max(now[0] - before[0], 1e-3)
         is_idle = (now[1] - before[1]) / passed < _IDLE_SHARE and (now[2] - before[2]) / passed < _IDLE_BYTES
+        call = _call_in(sys._current_frames().get(self._thread))
         record = {
             "version": 1,
             "step": self._step,
             "seconds": round(seconds, 1),
             "written_unix_ns": time.time_ns(),
             "is_idle": is_idle,
-            "collective": _collective_of(sys._current_frames().get(self._thread)),
+            "collective": None if call is None else call.operation,
+            "groups": self._known_groups if self._groups_of == self._step else [],
             "threads": self._threads(),
         }
+        self._put(record)
+        record["groups"] = self._groups(call)  # asks torch, which may never answer: what is known so far is written
+        self._put(record)
+
+    def _put(self, record: dict[str, Any]) -> None:
         os.makedirs(os.path.dirname(self._file), exist_ok=True)
         with open(self._file + ".tmp", "w", encoding="utf-8") as file:
             json.dump(record, file)
         os.replace(self._file + ".tmp", self._file)
+
+    def _groups(self, call: Optional[Call]) -> list[dict[str, Any]]:
+        """How far this process has come in each process group. Where asking took long it is asked once in a stall."""
+        if self._groups_of == self._step and self._groups_seconds > _LONG_SECONDS:
+            return self._known_groups
+        begin = time.monotonic()
+        try:
+            self._known_groups = describe_groups(call)
+        except Exception:  # a version of torch that has it otherwise
+            self._known_groups = []
+        self._groups_of, self._groups_seconds = self._step, time.monotonic() - begin
+        return self._known_groups
 
     def _threads(self) -> list[dict[str, Any]]:
         """That which trains first."""
@@ -107,25 +131,18 @@ def _described(frame: Optional[FrameType]) -> list[str]:
     lines: list[str] = []
     while frame is not None and len(lines) < _MAX_FRAMES:
         code = frame.f_code
-        mark = "* " if is_program(frame) and not _is_of_python(code.co_filename) else ""
+        mark = "* " if is_program(frame) and not is_of_python(code.co_filename) else ""
         lines.append(f"{mark}{os.path.basename(code.co_filename)}:{frame.f_lineno} in {code.co_name}")
         frame = frame.f_back
     return lines
 
 
-def _collective_of(frame: Optional[FrameType]) -> Optional[str]:
+def _call_in(frame: Optional[FrameType]) -> Optional[Call]:
     """The operation of torch.distributed that this thread is in."""
-    found = None
-    while frame is not None:
-        is_of_torch = str(frame.f_globals.get("__name__", "")).startswith("torch.distributed")
-        if is_of_torch and frame.f_code.co_name in NAMES:
-            found = frame.f_code.co_name
-        frame = frame.f_back
-    return found
-
-
-def _is_of_python(file: str) -> bool:
-    return file.startswith("<") or "site-packages" in file or file.startswith(os.path.dirname(os.__file__))
+    try:
+        return current_call(frame)
+    except Exception:  # the frame went on meanwhile
+        return None
 
 
 def _usage() -> tuple[float, float, int]:

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "judge/rules/builtin/data/bad_batches.h"
 #include "judge/rules/builtin/optimizer/finite_survey.h"
 #include "judge/rules/builtin/optimizer/optimizer_rules.h"
 #include "judge/rules/needs.h"
@@ -123,6 +124,7 @@ class NonFiniteOrigin final : public Rule {
           {tensor.spot.tensor, tensor.spot.shown_worker, tensor.quantity, tensor.value, 0, window.global_step()});
     }
     if (origin == nullptr) return Verdict::ok();  // nothing but what healthy steps had, too
+    if (origin->phase <= StepPhase::kLosses) add_samples(*origin, window, evidence);
     Verdict verdict =
         fired(message(*origin, survey, window), advice(origin->phase), std::move(evidence), Severity::kError);
     verdict.confidence = confidence(*origin, survey);
@@ -141,10 +143,28 @@ class NonFiniteOrigin final : public Rule {
     std::string text = fmt::format("The first values that are not finite are in {} \"{}\" at {} ({} {:g}); {}.",
                                    name(origin.phase), origin.spot.tensor, describe_step(window), origin.quantity,
                                    origin.value, what_went_before(origin, survey));
+    if (origin.phase <= StepPhase::kLosses) {
+      for (const diagnosis::BadBatch& batch : not_finite_batches(origin.spot.worker, window)) {
+        text += fmt::format(" The data loader gave {}.", diagnosis::described(batch));
+      }
+    }
     if (last_finite_step_ >= 0 && last_finite_step_ + 1 < window.global_step()) {
       text += fmt::format(" The last step that was judged and finite is {}.", last_finite_step_);
     }
     return text;
+  }
+
+  // Behind the origin: those that the data set numbers.
+  static void add_samples(const NonFiniteTensor& origin, const StepWindow& window, std::vector<Evidence>& evidence) {
+    std::vector<Evidence> samples;
+    for (const diagnosis::BadBatch& batch : not_finite_batches(origin.spot.worker, window)) {
+      for (const diagnosis::BadSample& sample : batch.samples) {
+        if (sample.index < 0) continue;
+        samples.push_back({std::string(signals::kBadSamples), origin.spot.shown_worker, "sample_index",
+                           static_cast<double>(sample.index), 0, window.global_step()});
+      }
+    }
+    evidence.insert(evidence.begin() + 1, samples.begin(), samples.end());
   }
 
   static std::string what_went_before(const NonFiniteTensor& origin, const FiniteSurvey& survey) {
@@ -187,9 +207,11 @@ RuleKind non_finite_origin() {
       R"(Fires at a step at which a loss, a gradient, a weight, a bias or a buffer holds a NaN or an infinity. It names the
 first tensor that does, in the order in which a step computes them: the batch, outputs of the modules in the order
 of the model, losses, gradients from the last module to the first, weights. So it separates a bad sample from an
-overflowing layer, a logarithm of zero, a derivative that does not exist and an optimizer that overshot.
+overflowing layer, a logarithm of zero, a derivative that does not exist and an optimizer that overshot. Where the data
+loader's batch held such values it names the samples, and the files behind them where the data set tells.
 
-The evidence is `nan_count` or `inf_count` of every such tensor of the step, the origin first. What is not captured
+The evidence is `nan_count` or `inf_count` of every such tensor of the step, the origin first, and `sample_index` of samples
+of the batch that hold such values. What is not captured
 cannot be the origin: the message says what was looked at before it. Within a module (between its inputs and its
 output) it cannot see. Without the signal `trainwarden/model` the order of the outputs is that of their names, and
 confidence is 0.7 where several are affected.

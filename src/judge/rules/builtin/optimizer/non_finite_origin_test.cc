@@ -87,6 +87,28 @@ TEST(NonFiniteOrigin, EachPhaseCanBeTheOrigin) {
   }
 }
 
+TEST(NonFiniteOrigin, NamesTheSamplesThatTheDataLoaderGave) {
+  const auto judged = [](std::string bad) {
+    TestRun run;
+    TestStep step = training_step({.bad = {std::move(bad)}});
+    step.tensors.push_back(
+        strings("trainwarden/batch/bad_samples",
+                {R"({"batches":[{"kind":"same","count":1,"samples":[{"row":0,"index":1}]},)"
+                 R"({"kind":"not_finite","count":1,"samples":[{"row":3,"index":7,"source":"a.jpg"}]}]})"},
+                {"signals"}));
+    run.add(step);
+    return judge(run, "NonFiniteOrigin").at(0);
+  };
+  EXPECT_EQ(judged("net_input_0").outcome, Outcome::kOk);  // it has reached nothing
+  const Verdict verdict = judged("loss_output_0");         // the targets had them, which are not captured
+  EXPECT_NE(verdict.message.find("The data loader gave sample 7 (a.jpg)."), std::string::npos) << verdict.message;
+  ASSERT_EQ(verdict.evidence.size(), 2u);
+  EXPECT_EQ(verdict.evidence[0].tensor, "loss_output_0");
+  EXPECT_EQ(verdict.evidence[1].quantity, "sample_index");
+  EXPECT_EQ(verdict.evidence[1].value, 7);
+  EXPECT_EQ(judged("gradient/stem.weight").evidence.size(), 1u);  // the batch is not to blame
+}
+
 TEST(NonFiniteOrigin, WithoutTheModelTheOrderIsAGuess) {
   const Verdict verdict = judge_step({.bad = {"act_output_0", "head_output_0", "loss_output_0"}, .knows_model = false});
   EXPECT_EQ(verdict.evidence.at(0).tensor, "act_output_0");

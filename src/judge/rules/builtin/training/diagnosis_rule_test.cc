@@ -40,6 +40,32 @@ TEST(DiagnosisRule, NamesTheCauseOnceItWasNamedThreeTimesInARow) {
   EXPECT_GE(verdict.confidence, 0.7);
 }
 
+// Each worker has data of its own: what the second one says counts, though the first one speaks for all in the rest.
+TEST(DiagnosisRule, NamesTheSampleThatAnyWorkerFound) {
+  TestRun run(2);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    const double at = static_cast<double>(step);
+    run.add(
+        {.step = step,
+         .worker = 0,
+         .tensors = {text_signal("trainwarden/examination/layout", R"({"layout":[["loss",1],["input",6],["step",1]]})"),
+                     kept_doubles("trainwarden/examination/numbers", {1 / (1 + at), 0, 1, -2, 2, 0, 0.01, at},
+                                  {"signals"})},
+         .mode = Mode::kTrain});
+    const std::string sample = fmt::format(
+        R"({{"batches":[{{"kind":"not_finite","count":1,"samples":[{{"row":0,"index":{},"source":"cat.jpg"}}]}}]}})",
+        step);
+    run.add({.step = step,
+             .tensors = {text_signal("trainwarden/batch/bad_samples", step == 1 ? sample : "no JSON")},
+             .mode = Mode::kTrain,
+             .worker = 1});
+  }
+  const auto verdicts = judge(run, "Diagnosis:steps=0");
+  ASSERT_FALSE(steps_with(verdicts, Outcome::kFired).empty());
+  const Verdict& verdict = verdicts.at(steps_with(verdicts, Outcome::kFired).back());
+  EXPECT_NE(verdict.message.find("sample 1 (cat.jpg)"), std::string::npos) << verdict.message;
+}
+
 TEST(DiagnosisRule, TakesItsPatienceFromTheUser) {
   EXPECT_EQ(steps_with(judge(forgotten_layer(3), "Diagnosis:patience=1,steps=0"), Outcome::kFired).front(), 0);
   EXPECT_TRUE(steps_with(judge(forgotten_layer(5), "Diagnosis:confidence=1,steps=0"), Outcome::kFired).empty());

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "judge/rules/builtin/training/collective_order.h"
 #include "judge/rules/builtin/training/stall_report.h"
 #include "judge/rules/builtin/training/step_pace.h"
 #include "judge/rules/builtin/training/training_rules.h"
@@ -123,21 +124,27 @@ class Hang final : public Rule {
   static Reports reports_of(const std::vector<WorkerProgress>& late, const TimeWindow& window) {
     constexpr std::size_t kMaxNamed = 8;
     Reports reports;
+    std::vector<WorkerStall> stalls;
     std::size_t named = 0;
     for (const WorkerProgress& worker : late) {
-      const std::optional<StallReport> report = read_stall_report(window.trial, worker.worker);
+      std::optional<StallReport> report = read_stall_report(window.trial, worker.worker);
       if (!report || report->written_unix_ns < worker.last_unix_ns ||
           report->written_unix_ns < window.to_unix_ns - kFreshNs) {
         continue;
       }
       reports.idle += report->is_idle ? 1 : 0;
-      if (report->place.empty() || ++named > kMaxNamed) continue;
-      const std::string in_collective =
-          report->collective.empty() ? "" : fmt::format(", in {}", printable(report->collective));
-      reports.text += fmt::format(" {} {} at {}{}.", worker.worker, report->is_idle ? "waits" : "is",
-                                  printable(report->place), in_collective);
+      if (!report->place.empty() && ++named <= kMaxNamed) reports.text += place_of(worker.worker, *report);
+      stalls.push_back({worker.worker, *std::move(report)});
     }
+    reports.text += compare_collectives(stalls);
     return reports;
+  }
+
+  static std::string place_of(const std::string& worker, const StallReport& report) {
+    const std::string in_collective =
+        report.collective.empty() ? "" : fmt::format(", in {}", printable(report.collective));
+    return fmt::format(" {} {} at {}{}.", worker, report.is_idle ? "waits" : "is", printable(report.place),
+                       in_collective);
   }
 
   // Which workers have not come as far as the others.
@@ -183,8 +190,9 @@ RuleKind hang() {
                "is found, and the message says which workers are behind.\n\n"
                "PyTorch programs write where all threads of a late worker are, into the folder `stalls` of the run, "
                "and the "
-               "message names the line of the program that waits. Judged beside a live training only, after 10 times "
-               "between steps. It needs nothing to be captured. It "
+               "message names the line of the program that waits, and which worker has begun fewer collective "
+               "operations than the others of its process group, or calls another one at the same place. Judged beside "
+               "a live training only, after 10 times between steps. It needs nothing to be captured. It "
                "cannot see a run whose processes are gone (such a run has died, and its state says so), nor tell a "
                "hang from long work that no step shows, as after the last step of a training: raise `hang_seconds` "
                "for such programs. Evidence: `seconds_without_step` of each worker that is late.",

@@ -35,6 +35,15 @@ TEST(Hang, IsANoteAfterTheLimitAndAnErrorAfterTenMinutes) {
   EXPECT_NE(error->message.find("since step 19"), std::string::npos) << error->message;
 }
 
+void report_groups(const TestRun& run, int worker, const std::string& groups) {
+  const std::string text = fmt::format(
+      R"({{"version":1,"step":20,"seconds":60,"written_unix_ns":{},"is_idle":true,"collective":null,"threads":[],)"
+      R"("groups":{}}})",
+      run.clock().unix_ns() + 55 * kSecondNs, groups);
+  ASSERT_TRUE(run.storage()->create_folder("stalls").ok());
+  ASSERT_TRUE(run.storage()->replace(fmt::format("stalls/rank-{:05}.json", worker), as_bytes(text)).ok());
+}
+
 void report_stall(const TestRun& run, std::int64_t unix_ns, bool is_idle) {
   const std::string text = fmt::format(
       R"({{"version":1,"step":20,"seconds":60,"written_unix_ns":{},"is_idle":{},"collective":"all_reduce",)"
@@ -55,6 +64,23 @@ TEST(Hang, OfWorkersThatDoNothingIsAnErrorAtOnceAndSaysWhereTheyWait) {
     EXPECT_EQ(verdict->severity, is_idle ? Severity::kError : Severity::kInfo);
     EXPECT_NE(verdict->message.find("at train.py:42 in main, in all_reduce"), std::string::npos) << verdict->message;
   }
+}
+
+TEST(Hang, SaysWhichWorkerHasBegunFewerCollectiveOperations) {
+  TestRun run(2);
+  add_steps(run, 0, 20, 1, 2);
+  SilentRun silent(run, "Hang");
+  report_groups(run, 0, R"([{"group":"0","ranks":"0-1","number":41}])");
+  // What is not as the format says is left out.
+  report_groups(run, 1,
+                R"([7,{"group":"0","number":"many"},{"group":"0","ranks":"0-1","number":42,"operation":"all_reduce",)"
+                R"("sizes":[4,"x"],"state":"started"}])");
+  const auto verdict = silent.after(61);
+  ASSERT_TRUE(verdict);
+  EXPECT_NE(
+      verdict->message.find("rank-00001 is at all_reduce of [4] (number 42), and behind it are rank-00000 (1 fewer)"),
+      std::string::npos)
+      << verdict->message;
 }
 
 TEST(Hang, HeedsNoReportOfAnEarlierStall) {
