@@ -72,15 +72,16 @@ void look_for_modes(const Case& seen, Findings& findings) {
 
 // In evaluation mode nothing is random in most models: a dropout that does not ask for the mode is.
 void look_for_random_evaluation(const Case& seen, Findings& findings) {
-  double calls = 0, random = 0;
+  double calls = 0, random = 0, repeats = seen.history.counts.repeats;
   for (const Evaluated& each : seen.history.evaluations) {
     if (const double count = each.numbers.at("eval_random", 0); count > 0) {
       calls += count;
       random += each.numbers.at("eval_random", 1);
+      repeats += std::max(0.0, each.numbers.at("eval_random", 2));
     }
   }
   if (calls < 2 || random < 0.9 * calls) return;
-  const bool averages = seen.history.counts.repeats > 0;  // the same input again: dropout is meant
+  const bool averages = repeats > 0;  // the same input again: dropout is meant
   findings.push_back(
       {"training_mode_in_evaluation",
        averages                      ? 0.3

@@ -397,4 +397,5 @@ def test_random_numbers_in_evaluation(tmp_path: Path, asks_for_the_mode: bool) -
                 net(torch.randn(16, 4))
     twt.detach()
     found = [record["eval_random"] for record in records(tmp_path / "run") if "eval_random" in record]
-    assert found and all(moved == (0 if asks_for_the_mode else calls) for calls, moved in found)
+    assert found and all(moved == (0 if asks_for_the_mode else calls) for calls, moved, _ in found)
+    assert all(repeats == 0 for _, _, repeats in found)

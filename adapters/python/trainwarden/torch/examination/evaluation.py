@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Optional
 
 import torch
@@ -28,6 +29,8 @@ class Evaluation:
         self._first: Optional[Numbers] = None  # of its first batch
         self._rows: list[torch.Tensor] = []  # prints of samples
         self._random_before: Optional[list[torch.Tensor]] = None  # states of generators when a model was called
+        self._last_input: Optional[weakref.ref[torch.Tensor]] = None
+        self._repeats = 0  # calls with the input of the one before
         self._random = [0, 0]  # calls that were compared, and those in which a generator moved on
 
     def begin_step(self) -> None:
@@ -38,8 +41,10 @@ class Evaluation:
         """A train step begins, or the evaluation is written."""
         self._rights += self._matches.end()
 
-    def call_begins(self) -> None:
-        """A model in evaluation mode is called."""
+    def call_begins(self, value: Optional[torch.Tensor]) -> None:
+        """A model in evaluation mode is called. Of calls with the same input the answers are averaged, perhaps."""
+        self._repeats += int(value is not None and self._last_input is not None and self._last_input() is value)
+        self._last_input = weakref.ref(value) if value is not None else None
         self._random_before = _random_states() if self._random[0] < _MAX_BATCHES else None
 
     def call_ends(self) -> None:
@@ -81,7 +86,7 @@ class Evaluation:
         numbers.add("eval_after", float(self.after_step))
         numbers.add("eval_calls", float(self._calls))
         if self._random[0] > 0:
-            numbers.add("eval_random", [float(each) for each in self._random])
+            numbers.add("eval_random", [float(each) for each in (*self._random, self._repeats)])
         if self._rows:
             numbers.add("eval_rows", torch.cat(self._rows))
         if self._losses:

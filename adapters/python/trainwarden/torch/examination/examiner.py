@@ -232,20 +232,25 @@ class Examiner:
         if self._level == _FULL or (evaluates and self._level == _LIGHT):
             self._look_at_inputs(evaluates, args, kwargs)
         if evaluates and self._level == _LIGHT and root is not None and not root.training:
-            self._compare_randomness(True)
+            self._begin_random(_first_tensor(args))
         if self._layers is not None and not evaluates:
             self._exchanges.gives("the input", (args, kwargs))
             self._adversaries.forward_begins((args, kwargs))
 
     @_own
-    def _compare_randomness(self, begins: bool) -> None:
+    def _begin_random(self, value: Optional[torch.Tensor]) -> None:
         if self._evaluation is not None:
-            (self._evaluation.call_begins if begins else self._evaluation.call_ends)()
+            self._evaluation.call_begins(value)
+
+    @_own
+    def _end_random(self) -> None:
+        if self._evaluation is not None:
+            self._evaluation.call_ends()
 
     def forward_ends(self, output: Any) -> None:
         """An outermost model has given this."""
         if self._level == _LIGHT and self._mode in ("eval", "predict"):
-            self._compare_randomness(False)
+            self._end_random()
         if self._level == _FULL and self._mode not in ("eval", "predict"):
             self._outputs += [each for each in tensors_in(output) if each.grad_fn is not None][:_MAX_OUTPUTS]
             self._outputs = self._outputs[-_MAX_OUTPUTS:]

@@ -31,9 +31,14 @@ constexpr const char* kAdvice =
     "Print the learning rate around this step and look at the schedule: the unit it counts in (steps or epochs), the "
     "factor's direction, and whether its step() is called once.";
 
+constexpr double kFlat = 1.001;
+constexpr std::int64_t kNearSteps = 10;  // train steps between two looks in which a rise is a sudden one
+
 struct Rates {
   double last = 0;  // 0: not known, or 0
   double highest = 0;
+  std::int64_t step = 0;  // of the last one
+  bool is_rising = true;  // was it higher than the one before it, or the first?
 };
 
 class LearningRateJump final : public Rule {
@@ -55,7 +60,7 @@ class LearningRateJump final : public Rule {
         if (text.empty() || what.severity > severity) text = what.text;
         severity = std::max(severity, what.severity);
       }
-      take(rate);
+      take(rate, window.mode_step());
     }
     count_zeros(*rates);
     if (evidence.empty() && zeros_ >= zero_steps_) return verdict_on_zeros(*rates, window);
@@ -88,7 +93,9 @@ class LearningRateJump final : public Rule {
     jump.value = ratio > 1 ? ratio : 1 / ratio;
     jump.threshold = jump_;
     if (ratio >= jump_ * (1 - kRounding) && rate.value > kHigher * before.highest) {
-      const bool is_warm_up = before.highest < least_rate_;
+      // Of what has risen before and was not looked at for a while, it is not known how suddenly it rose.
+      const bool is_far = before.is_rising && window.mode_step() - before.step > kNearSteps;
+      const bool is_warm_up = before.highest < least_rate_ || is_far;
       return {
           jump,
           {is_warm_up ? Severity::kInfo : Severity::kWarning,
@@ -104,8 +111,10 @@ class LearningRateJump final : public Rule {
     return {};
   }
 
-  void take(const SignalValue& rate) {
+  void take(const SignalValue& rate, std::int64_t step) {
     Rates& rates = rates_[Key(rate.spot.tensor, rate.spot.worker)];
+    rates.is_rising = rates.last == 0 || rate.value > kFlat * rates.last;
+    rates.step = step;
     rates.last = std::isfinite(rate.value) && rate.value > 0 ? rate.value : 0;
     rates.highest = std::max(rates.highest, rates.last);
   }

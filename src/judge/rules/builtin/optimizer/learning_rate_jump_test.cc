@@ -53,6 +53,18 @@ TEST(LearningRateJump, WarmUpsFromNextToNothingAndFallsAreNotes) {
   EXPECT_EQ(fall.at(1).evidence.at(0).quantity, "fall");
 }
 
+TEST(LearningRateJump, AWarmUpThatIsLookedAtNowAndThenIsANote) {
+  const auto judge_at = [](const std::vector<std::pair<std::int64_t, float>>& looks) {
+    TestRun run;
+    for (const auto& [step, rate] : looks)
+      run.add({.step = step, .tensors = {scalar("trainwarden/learning_rate/0", rate, {"signals"})}});
+    return judge(run, "LearningRateJump").at(looks.back().first).severity;
+  };
+  EXPECT_EQ(judge_at({{0, 0.001F}, {4, 0.002F}, {100, 0.04F}}), Severity::kInfo);
+  EXPECT_EQ(judge_at({{0, 0.002F}, {50, 0.002F}, {100, 0.04F}}), Severity::kWarning);  // it was flat, and jumped
+  EXPECT_EQ(judge_at({{0, 0.001F}, {4, 0.002F}, {6, 0.04F}}), Severity::kWarning);
+}
+
 TEST(LearningRateJump, NoRateAtAll) {
   for (const float rate : {NAN, -0.1F, INFINITY}) {
     const auto verdicts = judge_rates({{0.1F}, {0.1F, rate}});
