@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import pathlib
-import sys
 import types
 from pathlib import Path
 from typing import Any, Optional
@@ -17,6 +17,7 @@ from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, TensorD
 
 import trainwarden
 from running import Runner
+from trainwarden.torch import interception
 from trainwarden.torch.bad_samples import Taken, look
 from trainwarden.torch.sample_sources import Source, source_of
 
@@ -251,7 +252,15 @@ def test_a_program(runner: Runner, tmp_path: Path, workers: str, is_examined: bo
 
 
 def test_loaders_look_as_before() -> None:
-    import inspect
-
+    """Lightning makes loaders anew from the signature of their class."""
+    interception.switch_on()
     assert list(inspect.signature(DataLoader.__init__).parameters)[:3] == ["self", "dataset", "batch_size"]
-    assert "sys" in sys.modules
+
+
+def test_a_loader_without_a_hash_can_be_made() -> None:
+    class Compared(DataLoader[Any]):
+        def __eq__(self, other: object) -> bool:
+            return self is other
+
+    interception.switch_on()
+    assert len(Compared(TensorDataset(torch.zeros(4, 1)))) == 4
