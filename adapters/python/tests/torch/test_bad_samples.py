@@ -218,7 +218,7 @@ class Images(Dataset):
 
 
 torch.manual_seed(0)
-loader = DataLoader(Subset(Images(), range(20, 60)), batch_size=4, num_workers=int(sys.argv[1]))
+loader = DataLoader(Subset(Images(), range(24, 60)), batch_size=4, num_workers=int(sys.argv[1]))
 model = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for x, y in loader:
@@ -243,11 +243,11 @@ def test_a_program(runner: Runner, tmp_path: Path, workers: str, is_examined: bo
     trial, name = trainwarden.open(tmp_path / "run"), "trainwarden/batch/bad_samples"
     (step,) = trial.tensor(name).steps()
     (batch,) = json.loads(trial.value(name, step)[0])["batches"]
-    worker = {"worker": 0} if workers == "2" else {}
+    worker = {"worker": 1} if workers == "2" else {}
     line = next(i for i, text in enumerate(_PROGRAM.splitlines(), 1) if text.startswith("loader ="))
-    assert step == 2 and batch == {
-        "kind": "not_finite", "tensor": 0, "count": 1, "epoch": 0, "number": 2, "data_set": "Images", **worker,
-        "place": f"{program}:{line}", "samples": [{"row": 2, "index": 10, "source": "train/030.jpg"}],
+    assert step == 1 and batch == {  # the first two are examined in full however slow the machine is
+        "kind": "not_finite", "tensor": 0, "count": 1, "epoch": 0, "number": 1, "data_set": "Images", **worker,
+        "place": f"{program}:{line}", "samples": [{"row": 2, "index": 6, "source": "train/030.jpg"}],
     }  # fmt: skip
 
 
