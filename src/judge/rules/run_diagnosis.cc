@@ -77,17 +77,19 @@ void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& histor
 Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) {
   static const TensorSelection kSignals{.collections = {std::string(signals::kCollection)}};
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto spots, window.select(kSignals));
+  const bool is_evaluation = window.mode() == Mode::kEval || window.mode() == Mode::kPredict;
+  std::string_view speaker;                // the worker that speaks for all: the first one
   std::vector<const TensorSpot*> numbers;  // after the texts: a layout says what they mean
   for (const TensorSpot& spot : spots) {
     if (spot.tensor.compare(0, kPrefix.size(), kPrefix) != 0) continue;
-    // Each worker has data of its own; for the rest the first one speaks for all.
-    const bool is_of_samples = bare_name(spot.tensor).substr(kPrefix.size()) == kBadSamples;
-    if (is_of_samples && window.mode() != Mode::kEval && window.mode() != Mode::kPredict) {
-      TRAINWARDEN_RETURN_IF_ERROR(feed_text(window, spot, kBadSamples, history));
-    }
-    if (is_of_samples || spot.worker != spots.front().worker) continue;
     if (bare_name(spot.tensor) == signals::kTraining) continue;  // the numbers say so, too
     const std::string_view name = bare_name(std::string_view(spot.tensor).substr(kPrefix.size()));
+    if (name == kBadSamples) {  // each has data of its own
+      if (!is_evaluation) TRAINWARDEN_RETURN_IF_ERROR(feed_text(window, spot, name, history));
+      continue;
+    }
+    if (speaker.empty()) speaker = spot.worker;
+    if (spot.worker != speaker) continue;
     if (name == kNumbers) {
       numbers.push_back(&spot);
     } else if (name.substr(0, kExamination.size()) == kExamination) {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import pathlib
-import sys
 import types
 from pathlib import Path
 from typing import Any, Optional
@@ -17,6 +17,7 @@ from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, TensorD
 
 import trainwarden
 from running import Runner
+from trainwarden.torch import interception
 from trainwarden.torch.bad_samples import Taken, look
 from trainwarden.torch.sample_sources import Source, source_of
 
@@ -217,7 +218,7 @@ class Images(Dataset):
 
 
 torch.manual_seed(0)
-loader = DataLoader(Subset(Images(), range(20, 60)), batch_size=4, num_workers=int(sys.argv[1]))
+loader = DataLoader(Subset(Images(), range(24, 60)), batch_size=4, num_workers=int(sys.argv[1]))
 model = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for x, y in loader:
@@ -242,16 +243,24 @@ def test_a_program(runner: Runner, tmp_path: Path, workers: str, is_examined: bo
     trial, name = trainwarden.open(tmp_path / "run"), "trainwarden/batch/bad_samples"
     (step,) = trial.tensor(name).steps()
     (batch,) = json.loads(trial.value(name, step)[0])["batches"]
-    worker = {"worker": 0} if workers == "2" else {}
+    worker = {"worker": 1} if workers == "2" else {}
     line = next(i for i, text in enumerate(_PROGRAM.splitlines(), 1) if text.startswith("loader ="))
-    assert step == 2 and batch == {
-        "kind": "not_finite", "tensor": 0, "count": 1, "epoch": 0, "number": 2, "data_set": "Images", **worker,
-        "place": f"{program}:{line}", "samples": [{"row": 2, "index": 10, "source": "train/030.jpg"}],
+    assert step == 1 and batch == {  # the first two are examined in full however slow the machine is
+        "kind": "not_finite", "tensor": 0, "count": 1, "epoch": 0, "number": 1, "data_set": "Images", **worker,
+        "place": f"{program}:{line}", "samples": [{"row": 2, "index": 6, "source": "train/030.jpg"}],
     }  # fmt: skip
 
 
 def test_loaders_look_as_before() -> None:
-    import inspect
-
+    """Lightning makes loaders anew from the signature of their class."""
+    interception.switch_on()
     assert list(inspect.signature(DataLoader.__init__).parameters)[:3] == ["self", "dataset", "batch_size"]
-    assert "sys" in sys.modules
+
+
+def test_a_loader_without_a_hash_can_be_made() -> None:
+    class Compared(DataLoader[Any]):
+        def __eq__(self, other: object) -> bool:
+            return self is other
+
+    interception.switch_on()
+    assert len(Compared(TensorDataset(torch.zeros(4, 1)))) == 4

@@ -47,7 +47,6 @@ TEST(DiagnosisRule, NamesTheSampleThatAnyWorkerFound) {
     const double at = static_cast<double>(step);
     run.add(
         {.step = step,
-         .worker = 0,
          .tensors = {text_signal("trainwarden/examination/layout", R"({"layout":[["loss",1],["input",6],["step",1]]})"),
                      kept_doubles("trainwarden/examination/numbers", {1 / (1 + at), 0, 1, -2, 2, 0, 0.01, at},
                                   {"signals"})},
