@@ -373,7 +373,9 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
   const std::size_t count = seen.snapshots().size();
   const double share = median_of(seen.history, "top_share", 0, count - std::min<std::size_t>(count, 3));
   const bool no_better = symptoms.accuracy < symptoms.majority + 0.2 * (1 - symptoms.majority);
-  const bool gives_one = share > 0.98 && no_better && !(symptoms.skill > 0.5);
+  // What was seen at the beginning alone says nothing: all models begin so.
+  const bool is_seen_late = count > 0 && 2 * seen.snapshots().back().step >= symptoms.steps;
+  const bool gives_one = share > 0.98 && no_better && !(symptoms.skill > 0.5) && is_seen_late;
   findings.push_back(
       {"class_imbalance",
        gives_one                            ? 0.85
