@@ -321,7 +321,8 @@ void look_for_sign(const Case& seen, Findings& findings) {
 // The loss is a sum that the program takes itself, with nothing that divides it.
 bool sums_over_samples(const Case& seen) {
   const Graph* graph = seen.graph();
-  if (graph == nullptr || seen.snapshots().empty()) return false;
+  // Of a loss that compares nothing, as the differences of energies, it is not known how large it should be.
+  if (graph == nullptr || seen.snapshots().empty() || seen.structure().compared.empty()) return false;
   const double samples = seen.snapshots().front().at("input_shape", 0);
   for (std::size_t at = 0; at < std::min<std::size_t>(graph->nodes.size(), 3); ++at) {
     const GraphNode& node = graph->nodes[at];

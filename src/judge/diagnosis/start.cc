@@ -31,6 +31,21 @@ bool is_map(const Case& seen, const Parameter& parameter) {
          kind.find("Norm") == std::string::npos;
 }
 
+// Scales and learned rates, which the program multiplies with element by element, may well begin alike.
+bool is_scale(const Case& seen, std::size_t number) {
+  const Graph* const graph = seen.graph();
+  if (graph == nullptr) return false;
+  bool scales = false;
+  for (const GraphNode& node : graph->nodes) {
+    for (const std::size_t from : node.from) {
+      if (graph->nodes[past_views(*graph, from)].number != static_cast<std::int64_t>(number)) continue;
+      if (!is_one_of(node.operation, {"Mul", "Add", "Sub", "Div", "T", "Transpose"})) return false;
+      scales = scales || is_one_of(node.operation, {"Mul", "Div"});
+    }
+  }
+  return scales;
+}
+
 void look_for_symmetry(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   const Snapshot& first = seen.snapshots().front();
@@ -41,7 +56,7 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
     const double spread = first.at("unit_spread", i), weight = first.at("weight", i);
     const bool is_table = kind_of_owner(seen, parameters[i]).find("Embedding") != std::string::npos;
     if (!(is_map(seen, parameters[i]) || (is_table && weight > 1e-9)) || !(spread >= 0) || parameters[i].shape[0] < 2 ||
-        fan_in(parameters[i]) < 2)
+        fan_in(parameters[i]) < 2 || is_scale(seen, i))
       continue;
     ++maps;
     if (spread < 1e-5 && weight > 1e-9) constant.push_back(parameters[i].name);
