@@ -3,8 +3,8 @@
     python3 tests/diagnosis/rivals/rivals.py --python build/venv/bin/python3 tuning
 
 Each rival of rivals.json is installed by its package's name into an environment of its own, and judges the programs of a
-half: those that read source read the program with the names shuffled as in the study and with the variant that is run
-only (variant.py); those that watch a run are put into it as their documentation says (watch.py); TrainCheck learns from
+half: those that read source read only the variant that is run (variant.py), and with its author's names unless --shuffle is
+given, as they go by such names; those that watch a run are put into it as their documentation says (watch.py); TrainCheck learns from
 the healthy variants of the same program (invariants.py). Answers are kept, as in study.py, whose scoring this is.
 """
 
@@ -55,7 +55,7 @@ class Environment:
         self.python = str(self.bin / "python")
 
     def make(self) -> None:
-        wanted = json.dumps([self.rival["package"], self.rival.get("needs")])
+        wanted = json.dumps([self.rival.get(each) for each in ("package", "needs", "needs_alone")])
         made = self.folder / "packages.json"
         if made.exists() and made.read_text() == wanted:
             return
@@ -63,7 +63,7 @@ class Environment:
         subprocess.run([self.study_python, "-m", "venv", "--system-site-packages", str(self.folder)], check=True)
         self._share_torch()
         if "needs" in self.rival:  # its package asks for another PyTorch than that of the study
-            self._install("--no-deps", self.rival["package"])
+            self._install("--no-deps", self.rival["package"], *self.rival.get("needs_alone", []))
             self._install(*self.rival["needs"])
         elif self.rival["package"]:
             self._install(self.rival["package"])
@@ -87,7 +87,7 @@ def lint(name: str, environment: Environment, work: Path) -> list[dict[str, Any]
     commands = {
         "torchfix": ["torchfix", "--select=ALL", "train.py"],
         "torch-preflight": ["torch-preflight", "check", "-f", "json", "-j", "1", "train.py"],
-        "dslinter": ["pylint", "--load-plugins=dslinter", "--disable=all", "--enable=W5501,W5502,W5503,W5504,W5505,W5506,W5507,R5508,W5511,W5512,W5514,W5516,W5517,W5521", "-f", "json", "train.py"],  # fmt: skip
+        "dslinter": ["pylint", "--load-plugins=dslinter", "--disable=all", "--enable=W5507,R5508,W5511,W5512,W5514,W5516,W5517,W5521", "-f", "json", "train.py"],  # fmt: skip
     }
     command = commands[name]
     done = subprocess.run([str(environment.bin / command[0]), *command[1:]], cwd=work, capture_output=True, text=True, timeout=60)
@@ -123,9 +123,9 @@ class RivalStudy(study.Study):
         self.name, self.rival = name, TABLE["rivals"][name]
         self.environment = Environment(Path(options.environments).resolve() / name, options.python, self.rival)
         self.environment.make()
-        programs = ("watch.py", "invariants.py", "variant.py")
-        sources = hashlib.sha256(b"".join((HERE / each).read_bytes() for each in programs)).hexdigest()[:16]
-        own = {"out": str(Path(options.out) / name), "version": f"{self.rival['package']} {sources}", "again": False, "keep": False}
+        way = {"source": "variant.py", "run": "watch.py", "trace": "invariants.py"}[self.rival["reads"]]
+        version = f"{self.rival['package']} {hashlib.sha256((HERE / way).read_bytes()).hexdigest()[:16]} {options.shuffle}"
+        own = {"out": str(Path(options.out) / name), "version": version, "again": False, "keep": False}
         super().__init__(argparse.Namespace(**{**vars(options), **own}))
         self.half = ""
 
@@ -146,7 +146,8 @@ class RivalStudy(study.Study):
         return answer
 
     def _read(self, work: Path, source: str, case: Case, seed: int) -> Answer:
-        (work / "train.py").write_text(study.shuffled(variant(source, case["case"]), seed * 1000 + case["case"]))
+        text = variant(source, case["case"])
+        (work / "train.py").write_text(study.shuffled(text, seed * 1000 + case["case"]) if self.options.shuffle else text)
         try:
             return {"messages": lint(self.name, self.environment, work), "failure": ""}
         except (RuntimeError, ValueError, OSError) as error:
@@ -172,13 +173,21 @@ class RivalStudy(study.Study):
         return {"messages": json.loads((run_folder / "messages.json").read_text())}
 
 
+def match_of(message: dict[str, Any], rival: dict[str, Any]) -> dict[str, Any]:
+    """What rivals.json says of a message; TrainCheck's are sentences, of which it has patterns."""
+    table = rival["messages"]
+    if message["code"] in table:
+        return table[message["code"]]
+    if rival["reads"] == "trace":
+        for pattern, match in table.items():
+            if pattern != "*" and re.search(pattern, message["code"]):
+                return match
+    return table.get("*", {"causes": []})
+
+
 def causes_of(message: dict[str, Any], rival: dict[str, Any]) -> tuple[list[str], bool]:
     """The causes that a message counts for, and whether it is an alarm on a healthy program."""
-    table = rival["messages"]
-    match = table.get(message["code"])
-    if match is None and rival["reads"] == "trace":
-        match = next((each for pattern, each in table.items() if pattern != "*" and re.search(pattern, message["code"])), None)
-    match = match if match is not None else table.get("*", {"causes": []})
+    match = match_of(message, rival)
     causes = [cause for each in match["causes"] for cause in TABLE["classes"].get(each, [each])]
     return causes, match.get("alarm", True) and message["severity"].lower() in ALARMING
 
@@ -198,7 +207,8 @@ def judged(answer: Answer, case: Case, rival: dict[str, Any]) -> Answer:
         said.add(message["code"])
         right = next((cause for cause in causes if case["faulty"] and study.is_right(cause, case)), None)
         cause = right or (causes[0] if causes else message["code"])
-        finding = {"cause": cause, "confidence": 1.0, "step": message["step"] or 0, "code": message["code"]}
+        names_it = right is not None and right == match_of(message, rival)["causes"][0]
+        finding = {"cause": cause, "confidence": 1.0, "step": message["step"] or 0, "code": message["code"], "names_it": names_it}
         findings.append(finding)
         first_alarm = first_alarm or (finding if alarms else None)
     return {**answer, "status": 0, "diagnosis": {"findings": findings, "diagnosis": first_alarm}}
@@ -207,16 +217,19 @@ def judged(answer: Answer, case: Case, rival: dict[str, Any]) -> Answer:
 def scored(results: list[tuple[Case, Answer]]) -> dict[str, Any]:
     figures = study.score(results)
     del figures["calibration"]  # rivals do not say how sure they are
+    faulty = [answer["diagnosis"]["findings"][:4] for case, answer in results if case["faulty"]]
+    named = [any(finding["names_it"] for finding in findings) for findings in faulty]
+    figures["named_itself_pct"] = round(100 * sum(named) / len(named), 1) if named else None
     figures["failed"] = sum(1 for _, answer in results if answer.get("failure") and not answer["diagnosis"]["findings"])
     figures["seconds"] = round(sum(answer["seconds"] for _, answer in results) / max(len(results), 1), 2)
     return figures
 
 
 def table(half: str, figures: dict[str, dict[str, Any]]) -> str:
-    columns = ("faulty", "healthy", "found_pct", "first_pct", "named_pct", "false_alarm_pct", "failed", "seconds")
-    lines = [f"{half:<22}" + "".join(f"{each:>16}" for each in columns)]
+    columns = ("faulty", "healthy", "found_pct", "first_pct", "named_itself_pct", "false_alarm_pct", "failed", "seconds")
+    lines = [f"{half:<22}" + "".join(f"{each:>18}" for each in columns)]
     for name, row in figures.items():
-        cells = "".join(f"{'-' if row.get(each) is None else row[each]:>16}" for each in columns)
+        cells = "".join(f"{'-' if row.get(each) is None else row[each]:>18}" for each in columns)
         lines.append(f"{name:<22}{cells}")
     return "\n".join(lines)
 
@@ -234,6 +247,7 @@ def main() -> int:
     parser.add_argument("--shard", default="", help="K/N: the K-th of N parts")
     parser.add_argument("--only", default="", help="cases in whose name this is; several: a comma between them")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--shuffle", action="store_true", help="shuffle the names for those that read source, too")
     parser.add_argument("--cases", action="store_true", help="print what was said of each program")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
