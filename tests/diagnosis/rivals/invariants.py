@@ -1,19 +1,22 @@
 """TrainCheck on a program: learns invariants from healthy variants of it, and checks them in another.
 
 As its authors ask: reference runs that are known to be good, a run that is traced for these invariants only, and a check
-offline. Two things are done in its favour: the references are of the same program, and an invariant that does not even
-hold when the first reference is run again is not believed.
+offline. Two things are done in its favour: the references are the healthy variants of the same program that are written
+most like the one that is checked, and an invariant that does not hold when a reference is run again is not believed.
 """
 
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 import shutil
 from pathlib import Path
 from typing import Any, Callable
 
-MOST_REFERENCES = 3
+from variant import variant
+
+MOST_REFERENCES = 2
 SAMPLING = ["--warm-up-steps", "10", "--sampling-interval", "10"]  # as in its documentation, for both kinds of runs
 LIMIT_SECONDS = 300
 # PyTorch 1.13 has an object whose repr fails, which TrainCheck asks for.
@@ -36,12 +39,19 @@ def models_of(source: str) -> list[str]:
     return found
 
 
+def nearest(source: str, case: int, healthy: list[int]) -> list[int]:
+    """The healthy variants that are written most like this one, such as with the same optimizer."""
+    own = variant(source, case).splitlines()
+    likeness = {each: difflib.SequenceMatcher(None, own, variant(source, each).splitlines()).ratio() for each in healthy if each != case}
+    return sorted(sorted(likeness, key=lambda each: -likeness[each])[:MOST_REFERENCES])
+
+
 class TrainCheck:
     def __init__(self, programs: Path, learned: Path, run: Callable[..., tuple[int, str]]) -> None:
         self.programs, self.learned, self.run = programs, learned, run
 
     def check(self, work: Path, source: str, case: int, healthy: list[int], seed: int) -> dict[str, Any]:
-        references = [each for each in healthy if each != case][:MOST_REFERENCES]
+        references = nearest(source, case, healthy)
         if not references:
             return {"messages": [], "failure": "no other healthy variant to learn from"}
         try:
@@ -60,8 +70,8 @@ class TrainCheck:
         traces = [self._reference(source, each, seed) for each in references]
         folder.mkdir(parents=True)
         self._call("traincheck-infer", ["-f", *map(str, traces), "-o", str(invariants)], folder, 0, seed)
-        again = self._violated(folder / "again", source, references[0], seed, invariants)
-        doubtful.write_text(json.dumps([each["code"] for each in again]))
+        again = [self._violated(folder / f"again-{each}", source, each, seed, invariants) for each in references]
+        doubtful.write_text(json.dumps([violation["code"] for violations in again for violation in violations]))
         return invariants, json.loads(doubtful.read_text())
 
     def _reference(self, source: str, case: int, seed: int) -> Path:

@@ -202,9 +202,10 @@ def judged(answer: Answer, case: Case, rival: dict[str, Any]) -> Answer:
     findings, said, first_alarm = [], set(), None
     for message in sorted(answer["diagnosis"]["messages"], key=gravity):
         causes, alarms = causes_of(message, rival)
-        if message["code"] in said or not (causes or alarms):
+        kind = str(causes) if rival["reads"] == "trace" else message["code"]  # TrainCheck says one thing in many sentences
+        if kind in said or not (causes or alarms):
             continue
-        said.add(message["code"])
+        said.add(kind)
         right = next((cause for cause in causes if case["faulty"] and study.is_right(cause, case)), None)
         cause = right or (causes[0] if causes else message["code"])
         names_it = right is not None and right == match_of(message, rival)["causes"][0]
