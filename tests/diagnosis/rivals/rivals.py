@@ -243,7 +243,8 @@ def main() -> int:
     parser.add_argument("--corpus", default=str(HERE.parent))
     parser.add_argument("--out", default="build/diagnosis-rivals")
     parser.add_argument("--environments", default="build/diagnosis-rivals/environments")
-    parser.add_argument("--ours", default="", help="what study.py --json printed of the same programs")
+    parser.add_argument("--cli", default="", help="Trainwarden's, to be run on the same programs")
+    parser.add_argument("--ours", default="", help="instead of that, what study.py --json printed of them")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--shard", default="", help="K/N: the K-th of N parts")
     parser.add_argument("--only", default="", help="cases in whose name this is; several: a comma between them")
@@ -267,18 +268,32 @@ def main() -> int:
 def of_half(half: str, options: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, Any] = json.loads(Path(options.ours).read_text()) if options.ours else {}
     figures = {"trainwarden": figures[half]} if half in figures else {}
+    if options.cli:
+        figures["trainwarden"] = study.score(answered(half, ours(options), "trainwarden", options))
+    for own in figures.values():
+        own["named_itself_pct"] = own["found_pct"]  # a finding of ours counts for its own cause only
     for name in options.rival or TABLE["rivals"]:
-        trials, one = [], RivalStudy(name, options)
-        for only in options.only.split(","):
-            one.options.only = only
-            trials.extend(one.trials(half))
-        with ThreadPoolExecutor(options.jobs) as pool:
-            answers = list(pool.map(lambda trial: one.answer(half, *trial), trials))
-        results = [(case, answer) for (case, _), answer in zip(trials, answers)]
-        figures[name] = scored(results)
-        if options.cases:
-            study.print_cases(f"{name} {half}", results, [seed for _, seed in trials])
+        figures[name] = scored(answered(half, RivalStudy(name, options), name, options))
     return figures
+
+
+def ours(options: argparse.Namespace) -> study.Study:
+    version = hashlib.sha256(Path(options.cli).read_bytes()).hexdigest()[:16]
+    own = {"cli": os.path.abspath(options.cli), "out": str(Path(options.out) / "trainwarden"), "version": version, "again": False, "keep": False}
+    return study.Study(argparse.Namespace(**{**vars(options), **own}))
+
+
+def answered(half: str, one: study.Study, name: str, options: argparse.Namespace) -> list[tuple[Case, Answer]]:
+    trials = []
+    for only in options.only.split(","):  # each by itself, so that a shard has some of each
+        one.options.only = only
+        trials.extend(one.trials(half))
+    with ThreadPoolExecutor(options.jobs) as pool:
+        answers = list(pool.map(lambda trial: one.answer(half, *trial), trials))
+    results = [(case, answer) for (case, _), answer in zip(trials, answers)]
+    if options.cases:
+        study.print_cases(f"{name} {half}", results, [seed for _, seed in trials])
+    return results
 
 
 if __name__ == "__main__":
