@@ -91,6 +91,9 @@ class ModelsTest(unittest.TestCase):
     def test_models_are_what_parameters_are_asked_of(self):
         self.assertEqual(models_of("o = SGD(net.parameters())\nself.parameters()\nclip(net.parameters(), head.parameters())"), ["net", "head"])
 
+    def test_what_may_be_none_is_no_model(self):
+        self.assertEqual(models_of("average = None\nnet.parameters()\naverage.parameters()"), ["net"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -30,11 +30,16 @@ except Exception:
 
 
 def models_of(source: str) -> list[str]:
-    """Names whose parameters() the program asks for: what its author would give as the models to track."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
+    """Names whose parameters() the program asks for: what its author would give as the models to track. Not one that is
+    None, on which TrainCheck fails."""
+    tree, found = ast.parse(source), []
+    left_out = {"self"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+            left_out.update(each.id for each in node.targets if isinstance(each, ast.Name))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr == "parameters" and isinstance(node.value, ast.Name):
-            if node.value.id not in ("self", *found):
+            if node.value.id not in (*left_out, *found):
                 found.append(node.value.id)
     return found
 
@@ -97,7 +102,7 @@ class TrainCheck:
         (work / "sitecustomize.py").write_text(MENDED)
         shutil.rmtree(trace, ignore_errors=True)
         arguments = ["--pyscript", "train.py", "--output-dir", str(trace), *SAMPLING, *more]
-        models = models_of(source)
+        models = models_of(variant(source, case))
         if models:
             arguments += ["--models-to-track", *models]
         self._call("traincheck-collect", arguments, work, case, seed)

@@ -165,9 +165,11 @@ class RivalStudy(study.Study):
     def _trace(self, work: Path, source: str, case: Case, seed: int) -> Answer:
         cases = json.loads((Path(self.options.corpus) / self.half / "cases.json").read_text())
         healthy = [each["case"] for each in cases if each["family"] == case["family"] and not each["faulty"]]
-        checker = TrainCheck(self.environment.bin, self.folder / "learned" / f"{self.half}-{case['family']}-{seed}", run)
         # One set of names for all variants: what is learned of one must be found in another.
-        return checker.check(work, study.shuffled(source, seed * 1000), case["case"], healthy, seed)
+        source = study.shuffled(source, seed * 1000)
+        program = f"{self.half}-{case['family']}-{seed}-{hashlib.sha256(source.encode()).hexdigest()[:8]}"
+        checker = TrainCheck(self.environment.bin, self.folder / "learned" / program, run)
+        return checker.check(work, source, case["case"], healthy, seed)
 
     def _diagnose(self, run_folder: Path) -> dict[str, Any]:
         return {"messages": json.loads((run_folder / "messages.json").read_text())}
