@@ -96,6 +96,15 @@ diagnosis_study() {
     --version "$(sha256sum build/release/bin/trainwarden | cut -c1-16)" --jobs "$(nproc)" "$@"
 }
 
+# The same programs under other tools, each in an environment of its own. Without a half: the one that is only reported on.
+diagnosis_rivals() {
+  local argument halves=(reporting)
+  for argument in "$@"; do
+    if [[ $argument == tuning || $argument == reporting ]]; then halves=(); fi
+  done
+  $python tests/diagnosis/rivals/rivals.py --python "$python" "$@" "${halves[@]}"
+}
+
 diagnosis_slice() {
   check "diagnoses of a family of trainings are right (./dev diagnosis)" diagnosis_study tuning --only mlp_clusters \
     --out build/diagnosis-slice --first-at-least 80 --alarms-at-most 0
