@@ -93,6 +93,15 @@ StepNumbers rates_of(const Case& seen) {
   return rates;
 }
 
+// How many times as high as in the looked-at steps the rate has become.
+double warmed_up(const Case& seen) {
+  const StepNumbers rates = rates_of(seen);
+  if (rates.empty()) return 1;
+  const double highest = *std::max_element(rates.values.begin(), rates.values.end()),
+               looked_at = median_of(seen.history, "rate");
+  return looked_at > 0 ? std::max(1.0, highest / looked_at) : 1;
+}
+
 // Do the first steps make it worse than it was?
 bool rises_at_start(const Case& seen) {
   const Values& losses = seen.history.losses.values;
@@ -171,6 +180,7 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
       symptoms.steps < 20)
     return;
   if (seen.snapshots().size() < 3) return;
+  if (ratios.typical * warmed_up(seen) >= 1e-3) return;                       // what was looked at was a warm-up
   const double reach = ratios.typical * static_cast<double>(symptoms.steps);  // how far the weights can have come
   double confidence = 0;
   if (ratios.typical < 1e-5)

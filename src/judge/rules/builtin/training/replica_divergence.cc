@@ -7,9 +7,14 @@
 // seen to be the same may be meant to differ (shards, independent trainings): a note. Buffers, as the running
 // statistics of a batch norm, differ on purpose and are not judged.
 //
-// State: for each weight, whether it was the same once, and for how many judged steps it has differed; for how many
-// judged steps no two workers had the same, and how long that lasted before, when they came together again.
+// Where one worker evaluates and the others do not, their steps are counted differently: a copy that another worker had
+// not long ago is no other one.
+//
+// State: for each weight, its last hashes, whether it was the same once, and for how many judged steps it has differed;
+// for how many judged steps no two workers had the same, and how long that lasted before, when they came together
+// again.
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -30,6 +35,7 @@ namespace {
 constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr std::int64_t kFewestTimes = 2;     // judged steps in a row that a weight must differ
 constexpr std::int64_t kFewestTimesAll = 8;  // the same where none is the same on any two workers
+constexpr std::size_t kRemembered = 8;       // comparisons
 constexpr const char* kAdvice =
     "See that every worker calls the wrapped model (not model.module), that none leaves out a step or loads other "
     "weights, and broadcast the weights of worker 0 once: if they part again, compare the gradients after averaging.";
@@ -60,9 +66,13 @@ class ReplicaDivergence final : public Rule {
       ++judged;
       scattered += different_copies(copies) == workers ? 1 : 0;
       State& state = states_[name];
+      const bool lags = state.remember(copies);
       if (is_same(copies)) {
-        state = {.was_same = true, .differing = 0};
+        state.was_same = true;
+        state.differing = 0;
         ++same;
+      } else if (lags) {
+        state.differing = 0;
       } else if (++state.differing >= kFewestTimes) {
         (state.was_same ? diverged : never_same).push_back(name);
       }
@@ -83,6 +93,26 @@ class ReplicaDivergence final : public Rule {
   struct State {
     bool was_same = false;
     std::int64_t differing = 0;
+    std::deque<std::vector<std::uint64_t>> before;  // hashes by worker, of the comparisons before
+
+    // Is one worker's copy what another one had not long ago? Then their steps are counted differently, as where one of
+    // them evaluates in between.
+    bool remember(const std::vector<Copy>& copies) {
+      bool lags = false;
+      for (std::size_t worker = 0; worker < copies.size(); ++worker) {
+        const auto equal = std::count_if(copies.begin(), copies.end(),
+                                         [&](const Copy& copy) { return copy.hash == copies[worker].hash; });
+        if (equal > 1) continue;
+        for (const auto& hashes : before) {
+          for (std::size_t other = 0; other < hashes.size(); ++other)
+            lags = lags || (other != worker && hashes[other] == copies[worker].hash);
+        }
+      }
+      std::vector<std::uint64_t>& now = before.emplace_back();
+      for (const Copy& copy : copies) now.push_back(copy.hash);
+      if (before.size() > kRemembered) before.pop_front();
+      return lags;
+    }
   };
 
   void note_apart(bool are_same, bool are_scattered) {

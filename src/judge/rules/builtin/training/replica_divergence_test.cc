@@ -67,6 +67,17 @@ TEST(ReplicaDivergence, WorkersThatAverageNowAndThenAreFine) {
   EXPECT_TRUE(steps_with(judge(run_of_averages(16, {0, 4, 8, 12}), "ReplicaDivergence"), Outcome::kFired).empty());
 }
 
+TEST(ReplicaDivergence, AWorkerThatEvaluatesInBetweenLagsBehind) {
+  TestRun run(2);
+  for (std::int64_t step = 0; step < 20; ++step) {
+    for (const int worker : {0, 1}) {
+      const std::int64_t trained = worker == 0 && step > 4 ? step - 2 : step;
+      run.add({.step = step, .tensors = {weight("a", {static_cast<float>(trained), 1})}, .worker = worker});
+    }
+  }
+  EXPECT_TRUE(steps_with(judge(run, "ReplicaDivergence"), Outcome::kFired).empty());
+}
+
 TEST(ReplicaDivergence, WhereAllWeightsDifferItWaitsForAnAverage) {
   EXPECT_EQ(steps_with(judge(run_of_averages(10, {0}), "ReplicaDivergence"), Outcome::kFired), (Steps{80, 90}));
 }
