@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -39,11 +40,16 @@ GRAVEST_FIRST = ("fatal", "critical", "error", "warning", "warn")
 
 def run(command: list[str], work: Path, case: int, seed: int, limit: float = study.LIMIT_SECONDS) -> tuple[int, str]:
     environment = {**os.environ, "CASE": str(case), "SEED": str(seed), "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        command, cwd=work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
+    )
     try:
-        done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired as expired:
-        return -1, str(expired.stdout or "")
-    return done.returncode, done.stdout + done.stderr
+        output = process.communicate(timeout=limit)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # also what it has started itself, which else holds the output open
+        output = process.communicate()[0]
+        return -1, output
+    return process.returncode, output
 
 
 class Environment:

@@ -137,8 +137,9 @@ class Torcheck(Rival):
                 Torcheck.registered = [*getattr(Torcheck, "registered", []), optimizer]
                 torcheck.register(optimizer)
         torcheck.add_module_changing_check(self.model, module_name="model")
-        torcheck.add_module_nan_check(self.model, module_name="model")
-        torcheck.add_module_inf_check(self.model, module_name="model")
+        for name, parameter in self.model.named_parameters():  # its checks of a whole model fail on one that returns a tuple
+            torcheck.add_tensor_nan_check(parameter, name, module_name="model")
+            torcheck.add_tensor_inf_check(parameter, name, module_name="model")
 
 
 RIVALS: dict[str, type[Rival]] = {
