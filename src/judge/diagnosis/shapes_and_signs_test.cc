@@ -61,6 +61,21 @@ TEST(Signs, ALogLikelihoodWithoutItsMinus) {
   EXPECT_EQ(loss(R"(["Mean",[1],{}])"), "loss_sign");
 }
 
+TEST(Signs, TheLossOfAPolicyIsNoMeasure) {
+  TrainingUnderTest training;
+  training.has_labels = false;
+  training.compared = "";
+  const auto loss = [&](int factor) {
+    training.graph =
+        fmt::format(R"([["Neg",[1],{{}}],["Mean",[2],{{}}],["Mul",[3],{{"factor":{}}}],["Gather",[4],{{}}],)"
+                    R"(["LogSoftmax",[],{{"dim":1,"axes":2}}]])",
+                    factor);
+    return training.diagnosis().symptoms.is_no_measure;
+  };
+  EXPECT_TRUE(loss(0));
+  EXPECT_FALSE(loss(1));
+}
+
 TEST(Signs, DistancesThatAreTakenForScores) {
   const auto scores = [](const char* between) {
     return cause_of_graph(

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "judge/diagnosis/graph_walk.h"
 #include "judge/diagnosis/names.h"
 
 namespace trainwarden::diagnosis {
@@ -242,6 +243,26 @@ bool goes_around_zero(const Values& losses) {
   return std::abs(losses.front()) < 0.35 * (*high - *low);
 }
 
+// Log-likelihoods of what was chosen, each by an advantage that may have either sign.
+bool is_of_a_policy(const TrainingHistory& history) {
+  if (history.graphs.empty()) return false;
+  const Graph& graph = history.graphs.front();
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const GraphNode& node) {
+    const auto factor = node.settings.find("factor");
+    if (node.operation != "Mul" || factor == node.settings.end() || factor->second != 0 || node.from.empty())
+      return false;
+    std::size_t at = node.from.front();
+    for (int step = 0; step < 6; ++step) {
+      const GraphNode& here = graph.nodes[at];
+      if (is_one_of(here.operation, {"Gather", "LogSoftmax"})) return true;
+      if (!(hands_on(here.operation) || is_one_of(here.operation, {"Neg", "Stack", "Sum"})) || here.from.empty())
+        return false;
+      at = here.from.front();
+    }
+    return false;
+  });
+}
+
 void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
   Values losses, accuracies;
   for (const Evaluated& each : history.evaluations) {
@@ -295,7 +316,10 @@ void conclude(Symptoms& symptoms) {
   }
   symptoms.learns_slowly = is_enough && !symptoms.has_diverged && !symptoms.learns_well && train.trend > 4;
   symptoms.is_rough = is_enough && train.roughness > 0.35;
-  if (symptoms.is_no_measure) symptoms.learns_nothing = symptoms.learns_slowly = symptoms.is_rough = false;
+  if (symptoms.is_no_measure) {
+    symptoms.learns_nothing = symptoms.learns_slowly = symptoms.is_rough = false;
+    symptoms.has_diverged = symptoms.has_diverged && train.not_finite > 0;
+  }
   symptoms.loses_what_it_learned = is_enough && train.first > train.best && !symptoms.has_diverged &&
                                    train.late - train.best > 0.5 * (train.first - train.best) &&
                                    train.late - train.best > 3 * train.noise;
@@ -336,7 +360,8 @@ Symptoms symptoms_of(const TrainingHistory& history) {
   take_yardstick(history, symptoms);
   leave_out_masked(history, symptoms);
   take_evaluations(history, symptoms);
-  symptoms.is_no_measure = !std::isfinite(symptoms.skill) && goes_around_zero(history.losses.values);
+  symptoms.is_no_measure =
+      !std::isfinite(symptoms.skill) && (goes_around_zero(history.losses.values) || is_of_a_policy(history));
   conclude(symptoms);
   return symptoms;
 }

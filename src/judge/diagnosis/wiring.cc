@@ -88,7 +88,8 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
   const bool are_copied = moved * 2 > others;  // from masters in another precision
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].trainable) all += parameters[i].elements();
-    if (parameters[i].trainable && parameters[i].optimizers.empty() && gets(i) && !are_copied) {
+    const bool is_there = !parameters[i].name.empty();  // else its model is gone
+    if (is_there && parameters[i].trainable && parameters[i].optimizers.empty() && gets(i) && !are_copied) {
       names.push_back(parameters[i].name);
       elements += parameters[i].elements();
     }
