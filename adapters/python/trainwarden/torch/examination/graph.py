@@ -97,7 +97,7 @@ def _factor_of(node: Any) -> dict[str, Any]:
     if len(sources) != 2 or (sources[0] is None) == (sources[1] is None):
         return {}
     constant = getattr(node, "_saved_other" if sources[1] is None else "_saved_self", None)
-    if not is_measurable(constant) or constant.numel() == 0 or constant.numel() > _MAX_FACTOR:
+    if constant is None or not is_measurable(constant) or constant.numel() == 0 or constant.numel() > _MAX_FACTOR:
         return {}
     low, high = torch.aminmax(constant.detach())
     return {"factor": 1 if float(low) >= 0 else -1 if constant.numel() == 1 and float(high) < 0 else 0}
