@@ -81,7 +81,7 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   look_for_shrunk_embeddings(seen, findings);
   const double share = median_of(seen.history, "top_share", 0, late), classes = median_of(seen.history, "classes");
   const Symptoms& symptoms = seen.symptoms;
-  const bool tells_apart = std::max(symptoms.accuracy, symptoms.eval_accuracy) > symptoms.majority + 0.1 ||
+  const bool tells_apart = std::fmax(symptoms.accuracy, symptoms.eval_accuracy) > symptoms.majority + 0.1 ||
                            symptoms.eval_accuracy > symptoms.majority + 0.1;
   if (share > 0.97 && !tells_apart && symptoms.majority < 0.8 && !symptoms.learns_well &&
       (classes >= 2 || symptoms.chance == 0.5)) {

@@ -67,9 +67,10 @@ std::string what_would_decide(const Findings& findings) {
 
 void name_what_is_missing(const TrainingHistory& history, Diagnosis& diagnosis) {
   if (history.examinations == 0) {
-    diagnosis.missing.push_back(
-        "the training was not examined: a program that has no PyTorch model, or a run of an older version; only its "
-        "rules speak");
+    diagnosis.missing.push_back(fmt::format(
+        "the training was not examined: a program that has no PyTorch model in Python, or a run of an older version; "
+        "only its {} speak",
+        history.losses.empty() ? "rules" : "losses and its rules"));
     return;
   }
   if (history.graphs.empty()) diagnosis.missing.push_back("the operators of the loss: no backward pass was seen");

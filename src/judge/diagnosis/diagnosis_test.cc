@@ -483,5 +483,37 @@ TEST(Causes, SaysWhatTellsTwoOfThemApart) {
   EXPECT_EQ(pairs, 2u * 33u);
 }
 
+// A program of LibTorch, or a hook of one's own: its losses are all that is known.
+TrainingHistory recorded(double late, double late_evaluation, std::int64_t steps = 200) {
+  TrainingHistory history;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const double share = static_cast<double>(step) / static_cast<double>(steps);
+    const double noise = 0.01 * std::sin(static_cast<double>(step * step));
+    history.take_loss(false, 1 + share * (late - 1) + noise, step);
+    if (step % 20 != 19) continue;
+    const double worst = share < 0.3 ? 1 - share : 0.7 + (share - 0.3) / 0.7 * (late_evaluation - 0.7);
+    for (const double part : {0.9, 1.1}) history.take_loss(true, part * worst, step / 10);
+  }
+  return history;
+}
+
+TEST(Recorded, LossesAloneTellHowItGoes) {
+  EXPECT_EQ(first_cause(diagnose(recorded(0.1, 0.2))), "");
+  EXPECT_EQ(first_cause(diagnose(recorded(0.1, 2.5))), "overtraining");  // which is why it overfits
+  EXPECT_TRUE(is_told(diagnose(recorded(40, 40)), "training_diverged"));
+  const Diagnosis still = diagnose(recorded(1, 1));
+  EXPECT_TRUE(is_told(still, "no_learning"));
+  ASSERT_FALSE(still.missing.empty());
+  EXPECT_NE(still.missing.front().find("only its losses and its rules"), std::string::npos);
+}
+
+TEST(Recorded, AnExaminationKnowsMore) {
+  TrainingHistory history = recorded(1, 1);
+  TrainingUnderTest training;
+  training.add_to(history);
+  EXPECT_EQ(history.losses.size(), training.history().losses.size());
+  EXPECT_TRUE(history.evaluations.empty());
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -17,7 +17,7 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
   if (!(late > 0) || !(best > 0)) return;
   const bool rises = late > 1.15 * best && late - best > 0.02 * std::abs(symptoms.eval_first);
   const bool parts =
-      late > 2 * train && late - train > 0.15 * std::max(symptoms.constant, std::abs(symptoms.train.first));
+      late > 2 * train && late - train > 0.15 * std::fmax(symptoms.constant, std::abs(symptoms.train.first));
   const double share =
       static_cast<double>(symptoms.eval_best_after) / static_cast<double>(std::max<std::int64_t>(1, symptoms.steps));
   std::vector<std::string> evidence = {
@@ -25,10 +25,11 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
       fmt::format("the evaluation was best at step {} of {}, with {}", symptoms.eval_best_after, symptoms.steps,
                   number(best))};
   if (rises && parts) {
+    const double weight = share > 0.75        ? 0.45  // it was stopped soon after its best
+                          : late > 1.5 * best ? 0.85
+                                              : 0.7;
     findings.push_back({"overfitting",
-                        share > 0.75        ? 0.45  // it was stopped soon after its best
-                        : late > 1.5 * best ? 0.85
-                                            : 0.7,
+                        weight,
                         "The evaluation becomes worse while the training goes on to improve",
                         evidence,
                         {},
@@ -36,7 +37,7 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
                         {}});
     if (share < 0.4)
       findings.push_back({"overtraining",
-                          0.6,
+                          weight,
                           fmt::format("The training goes on long after its best, at step {} of {}",
                                       symptoms.eval_best_after, symptoms.steps),
                           evidence,

@@ -102,7 +102,7 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
     ++unreadable;
     return;
   }
-  ++examinations;
+  if (examinations++ == 0) losses = {}, evaluations.clear();
   Snapshot record{mode_step, {}};
   std::size_t at = 0;
   for (const auto& [name, count] : layout_) {
@@ -171,6 +171,26 @@ void TrainingHistory::take_signal(std::string_view name, double value, std::int6
   if (found->second.size() >= kMaxLosses) return;
   found->second.steps.push_back(mode_step);
   found->second.values.push_back(value);
+}
+
+// Steps of an evaluation that follow the same train step are one.
+void TrainingHistory::take_loss(bool is_evaluation, double loss, std::int64_t mode_step) {
+  if (examinations > 0) return;
+  if (!is_evaluation) {
+    if (losses.size() >= kMaxLosses || mode_step <= last_step) return;
+    losses.steps.push_back(mode_step);
+    losses.values.push_back(loss);
+    last_step = mode_step;
+    return;
+  }
+  if (evaluations.empty() || evaluations.back().after_step != last_step) {
+    if (evaluations.size() >= kMaxEvaluations) return;
+    evaluations.emplace_back();
+    evaluations.back().after_step = last_step;
+    evaluations.back().loss = 0;
+  }
+  Evaluated& evaluation = evaluations.back();
+  evaluation.loss += (loss - evaluation.loss) / static_cast<double>(++evaluation.batches);
 }
 
 void TrainingHistory::take_bad_samples(std::string_view text, std::int64_t mode_step) {

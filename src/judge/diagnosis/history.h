@@ -95,13 +95,20 @@ struct LoadedState {
   std::int64_t itself = 0;  // parameters that the state is, not a copy of them
 };
 
-// What the program is made of.
+// States of optimizers in the checkpoints that were read before the first step, and how many the program gave to one.
+struct ResumedOptimizers {
+  std::int64_t found = 0, given = 0;
+  bool fits = false;  // one of them is that of an optimizer of this training, by its groups and rates
+};
+
 // What a module gets that is a view of another one's output, with axes mixed up.
 struct Exchange {
   std::string from, to;  // modules; `from` is "" where it is no module's output
   std::string what;      // "samples" or "axes"
   std::vector<std::int64_t> given, taken;
 };
+
+// What the program is made of.
 struct Structure {
   bool is_known = false;
   std::vector<Module> modules;
@@ -110,6 +117,7 @@ struct Structure {
   std::vector<Optimizer> optimizers;
   std::vector<Compared> compared;
   std::vector<LoadedState> loaded;
+  ResumedOptimizers resumed;
   std::vector<Exchange> exchanged;
   std::vector<std::string> layers;            // in the order of the rows of "layers"
   std::map<std::string, std::string> places;  // "backward" → "train.py:42"
@@ -157,6 +165,9 @@ class TrainingHistory {
   void take_text(std::string_view name, std::string_view text);
   void take_numbers(std::span<const double> numbers, std::int64_t mode_step);
   void take_signal(std::string_view name, double value, std::int64_t mode_step);
+  // The loss of a step of a run without examinations, which has nothing else to go by: of training, or of an
+  // evaluation. What was told before the first examination is forgotten with it.
+  void take_loss(bool is_evaluation, double loss, std::int64_t mode_step);
   // The signal trainwarden/batch/bad_samples of a step.
   void take_bad_samples(std::string_view text, std::int64_t mode_step);
   void take_rule(RuleFinding finding);

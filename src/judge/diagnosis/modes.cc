@@ -1,6 +1,7 @@
 // Modes: training and evaluation mode, batch norm, dropout.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -92,6 +93,51 @@ void look_for_random_evaluation(const Case& seen, Findings& findings) {
         "F.dropout drops always, unless it gets training=self.training"},
        {},
        0,
+       seen.place("dropout")});
+}
+
+// Evaluation goes by the running statistics: they must be those of the batches that the model is trained on.
+void look_for_strange_statistics(const Case& seen, Findings& findings) {
+  constexpr std::int64_t kSettled = 30;  // with the usual momentum of 0.1 less than 5 % are left of where they began
+  constexpr double kFar = 0.7, kFarLogarithm = 1.2;
+  if (seen.symptoms.is_adversarial) return;  // a discriminator gets real and made samples by turns
+  const auto& layers = seen.structure().layers;
+  std::size_t looked = 0;
+  std::map<std::size_t, std::size_t> strange;  // layer → in how many looks
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* norms = snapshot.find("norms");
+    if (norms == nullptr || norms->size() != 2 * layers.size() || snapshot.step < kSettled) continue;
+    ++looked;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if ((*norms)[2 * i] > kFar || std::abs((*norms)[2 * i + 1]) > kFarLogarithm) ++strange[i];
+    }
+  }
+  std::vector<std::string> names;
+  double slowest = 1;
+  for (const auto& [layer, looks] : strange) {
+    if (looks < 3 || 10 * looks < 9 * looked) continue;
+    names.push_back(layers[layer]);
+    if (const Module* const module = seen.structure().module(layers[layer])) {
+      const auto momentum = module->settings.find("momentum");
+      if (momentum != module->settings.end()) slowest = std::min(slowest, momentum->second);
+    }
+  }
+  if (names.empty()) return;
+  const bool is_slow = slowest < 0.02;  // 0.99 of others is 0.01 here
+  findings.push_back(
+      {"batch_norm_statistics",
+       is_slow ? 0.88 : 0.6,
+       fmt::format("The running statistics of {} are not those of the batches, and evaluation goes by them",
+                   listed(names)),
+       {fmt::format(
+            "in {} of {} looks after step {} they lie more than {} standard deviations apart, or their variances "
+            "differ by more than a factor of {:.1f}",
+            strange.begin()->second, looked, kSettled, number(kFar), std::exp(kFarLogarithm)),
+        is_slow
+            ? fmt::format("momentum is {}: PyTorch's is the share of the new batch, 0.1 by default", number(slowest))
+            : "batches of other data go through the same layers, or weights move faster than the statistics"},
+       {},
+       kSettled,
        {}});
 }
 
@@ -145,6 +191,7 @@ void look_for_dropout(const Case& seen, Findings& findings) {
 void look_at_modes(const Case& seen, Findings& findings) {
   look_for_modes(seen, findings);
   look_for_random_evaluation(seen, findings);
+  look_for_strange_statistics(seen, findings);
   look_for_small_batches(seen, findings);
   look_for_dropout(seen, findings);
 }

@@ -131,6 +131,11 @@ Result<Structure> read_structure(std::string_view text) {
     structure.loaded.push_back({text_of(*each, "kind"), int_of(*each, "wanted"), int_of(*each, "missing"),
                                 int_of(*each, "unexpected"), int_of(*each, "itself")});
   }
+  if (const auto resumed = json.find("resumed"); resumed != json.end() && resumed->is_object()) {
+    const auto fits = resumed->find("fits");
+    structure.resumed = {int_of(*resumed, "optimizers"), int_of(*resumed, "given"),
+                         fits != resumed->end() && fits->is_boolean() && fits->get<bool>()};
+  }
   for (const Json* each : objects_of(json, "exchanged")) {
     structure.exchanged.push_back({text_of(*each, "from"), text_of(*each, "to"), text_of(*each, "what"),
                                    ints_of(*each, "given"), ints_of(*each, "taken")});

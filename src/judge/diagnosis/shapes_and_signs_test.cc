@@ -175,6 +175,42 @@ TEST(Modes, RandomNumbersInEvaluationMode) {
   EXPECT_EQ(random(0, 0), 0);
 }
 
+TEST(Modes, RunningStatisticsThatLagBehind) {
+  const auto norms = [](double far, double ratio, double momentum) {
+    TrainingUnderTest training;
+    training.modules = fmt::format(R"({{"name":"0","kind":"Linear","leaf":true}},)"
+                                   R"({{"name":"2","kind":"BatchNorm1d","leaf":true,"settings":{{"momentum":{}}}}})",
+                                   momentum);
+    training.numbers = {{"norms", {std::nan(""), std::nan(""), far, ratio}}};
+    const Diagnosis diagnosis = training.diagnosis();
+    return diagnosis.first() != nullptr && diagnosis.first()->cause == "batch_norm_statistics"
+               ? diagnosis.first()->confidence
+           : is_told(diagnosis, "batch_norm_statistics") ? 0.1
+                                                         : 0;
+  };
+  EXPECT_GT(norms(1.5, 0, 0.001), 0.8);
+  EXPECT_GT(norms(0, 2, 0.001), 0.8);
+  EXPECT_LT(norms(1.5, 0, 0.1), 0.5);
+  EXPECT_EQ(norms(0.2, 0.2, 0.001), 0);
+}
+
+TEST(State, MomentsThatAreLeftInTheCheckpoint) {
+  const auto with = [](int given, bool fits, double momentum) {
+    TrainingUnderTest training;
+    training.optimizer =
+        fmt::format(R"({{"kind":"SGD","groups":[{{"parameters":2,"lr":0.1,"momentum":{}}}]}})", momentum);
+    training.more = fmt::format(R"(,"loaded":[{{"kind":"Net","wanted":2,"missing":0,"unexpected":0,"itself":0}}],)"
+                                R"("resumed":{{"optimizers":1,"given":{},"fits":{}}})",
+                                given, fits);
+    const Diagnosis diagnosis = training.diagnosis();
+    return diagnosis.first() == nullptr ? "" : diagnosis.first()->cause;
+  };
+  EXPECT_EQ(with(0, true, 0.9), "bad_checkpoint");
+  EXPECT_EQ(with(1, true, 0.9), "");
+  EXPECT_EQ(with(0, false, 0.9), "");  // a possibility only
+  EXPECT_EQ(with(0, true, 0), "");
+}
+
 TEST(Rates, AWarmUpThatNeverEnds) {
   TrainingUnderTest training;
   training.optimizer = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.002,"initial_lr":0.1,"momentum":0}]})";

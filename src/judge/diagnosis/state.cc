@@ -104,6 +104,32 @@ void look_for_unmatched_state(const Case& seen, Findings& findings) {
   }
 }
 
+// The moments of an optimizer are half of where a training stands.
+void look_for_forgotten_moments(const Case& seen, Findings& findings) {
+  const ResumedOptimizers& resumed = seen.structure().resumed;
+  if (resumed.found == 0 || resumed.given > 0) return;
+  const auto& loaded = seen.structure().loaded;
+  const bool goes_on = std::any_of(loaded.begin(), loaded.end(), [](const LoadedState& each) {
+    return each.wanted > 0 && each.missing == 0 && each.unexpected == 0;
+  });
+  const auto& optimizers = seen.structure().optimizers;
+  const bool has_moments = std::any_of(optimizers.begin(), optimizers.end(), [](const Optimizer& each) {
+    return std::any_of(each.groups.begin(), each.groups.end(), [](const OptimizerGroup& group) {
+      const auto momentum = group.settings.find("momentum");
+      return group.settings.count("betas/0") > 0 || (momentum != group.settings.end() && momentum->second > 0);
+    });
+  });
+  if (!goes_on || !has_moments) return;
+  findings.push_back({"bad_checkpoint",
+                      resumed.fits ? 0.85 : 0.5,  // a model that is trained anew on something else is meant to forget
+                      "The model goes on from a checkpoint, and its optimizer begins anew, though its state is there",
+                      {fmt::format("{} of optimizers were read, none was given to load_state_dict() of an optimizer",
+                                   resumed.found == 1 ? "1 state" : fmt::format("{} states", resumed.found))},
+                      {},
+                      0,
+                      seen.place("optimizer")});
+}
+
 void look_for_memory_leak(const Case& seen, Findings& findings) {
   std::vector<std::pair<double, double>> points;  // step, bytes
   for (const auto& [step, bytes] : seen.history.memory) {
@@ -149,6 +175,7 @@ void look_at_state(const Case& seen, Findings& findings) {
   look_for_rare_changes(seen, findings);
   look_for_unmatched_state(seen, findings);
   look_for_state_that_is_the_model(seen, findings);
+  look_for_forgotten_moments(seen, findings);
   look_for_memory_leak(seen, findings);
 }
 

@@ -202,6 +202,7 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
     shares.push_back(snapshot.at(snapshot.find("plain_loss") != nullptr ? "plain_loss" : "compared_loss") /
                      snapshot.at("loss"));
   const bool is_the_loss = std::abs(median(shares) - 1) < 0.02;
+  if (history.examinations == 0) compared = history.losses;  // all that was recorded
   const Course course = course_of(is_the_loss ? history.losses : compared, history.last_step + 1);
   const StepNumbers& yardstick = is_the_loss ? history.losses : compared;
   const bool is_seen_late = !yardstick.empty() && 5 * yardstick.steps.back() >= 3 * history.last_step;

@@ -57,6 +57,16 @@ bool is_known_signal(std::string_view name) {
   return name.substr(0, 15) == "stale_gradients" || name == "amp/skipped" || name.substr(0, 14) == "learning_rate/";
 }
 
+// Of a run without examinations: its first loss, on its first worker.
+void feed_loss(const StepWindow& window, diagnosis::TrainingHistory& history) {
+  static const TensorSelection kLosses{.collections = {"losses"}};
+  const auto spots = window.select(kLosses);
+  if (!spots.ok() || spots->empty()) return;
+  const auto loss = window.scalar(spots->front());
+  const bool is_evaluation = window.mode() == Mode::kEval || window.mode() == Mode::kPredict;
+  if (loss.ok()) history.take_loss(is_evaluation, *loss, window.mode_step());
+}
+
 void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& history) {
   std::vector<RunLoss> losses;
   const auto histories = read_rule_histories(run, losses);
@@ -109,6 +119,7 @@ diagnosis::Diagnosis RunDiagnosis::now(Trial& trial) {
   for (auto step = std::upper_bound(steps.begin(), steps.end(), last_step_); step != steps.end(); ++step) {
     const TrialWindow window(trial, *step, &memory);
     if (!feed_step(window, history_).ok()) ++history_.unreadable;
+    if (history_.examinations == 0) feed_loss(window, history_);
     last_step_ = *step;
   }
   history_.forget_rules();

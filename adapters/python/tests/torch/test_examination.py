@@ -74,10 +74,13 @@ def records(run: Path) -> list[dict[str, list[float]]]:
     return found
 
 
+def texts(run: Path, name: str) -> list[Any]:
+    trial, name = trainwarden.open(run), _PREFIX + name
+    return [json.loads(trial.value(name, step)[0]) for step in trial.steps() if name in trial.tensor_names(step=step)]
+
+
 def text(run: Path, name: str) -> Any:
-    trial = trainwarden.open(run)
-    step = next(step for step in trial.steps() if _PREFIX + name in trial.tensor_names(step=step))
-    return json.loads(trial.value(_PREFIX + name, step)[0])
+    return texts(run, name)[0]
 
 
 def test_a_training_is_what_it_is_without_it(tmp_path: Path) -> None:
@@ -359,10 +362,7 @@ def test_a_pass_before_the_one_that_is_learned_from_is_no_evaluation(tmp_path: P
 
 def test_what_was_described_stays_when_the_program_drops_its_model(tmp_path: Path) -> None:
     train(4, tmp_path / "run")
-    trial = trainwarden.open(tmp_path / "run")
-    name = _PREFIX + "structure"
-    told = [json.loads(trial.value(name, step)[0]) for step in trial.steps() if name in trial.tensor_names(step=step)]
-    assert [len(each["parameters"]) for each in told][-1] == 6
+    assert len(texts(tmp_path / "run", "structure")[-1]["parameters"]) == 6
 
 
 @pytest.mark.parametrize("is_copied", [True, False])
@@ -399,3 +399,6 @@ def test_random_numbers_in_evaluation(tmp_path: Path, asks_for_the_mode: bool) -
     found = [record["eval_random"] for record in records(tmp_path / "run") if "eval_random" in record]
     assert found and all(moved == (0 if asks_for_the_mode else calls) for calls, moved, _ in found)
     assert all(repeats == 0 for _, _, repeats in found)
+    place = texts(tmp_path / "run", "structure")[-1]["places"].get("dropout")
+    assert place is None if asks_for_the_mode else place.split(":")[0].endswith("test_examination.py")
+    assert nn.functional.dropout(torch.ones(4), 0.0, True).tolist() == [1.0] * 4

@@ -13,9 +13,9 @@ import torch
 from torch.optim import Optimizer
 
 from .._imports import when_imported
-from . import gates, resuming
+from . import faults, gates, resuming
 from .bad_samples import Taken
-from .examination import program_calls
+from .examination import loaded_files, program_calls
 from .exchange import innermost, is_plain, put_around
 from .frames import place_in_program
 from .waits import WAITS
@@ -233,7 +233,19 @@ def _wrap_save(is_wanted: Asks, notify: Notify) -> None:
 
 
 def _wrap_load() -> None:
-    """Where a job goes on is seen by the checkpoint that it loads."""
+    """Where a job goes on is seen by the checkpoint that it loads, and what of it the program makes no use of."""
     function = innermost(torch.load)
-    if resuming.is_on() and is_plain(function):
-        put_around(function, resuming.load)
+    if is_plain(function) and (resuming.is_on() or program_calls.is_on()):
+        put_around(function, _load)
+
+
+def _load(torch_load: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    result = resuming.load(torch_load, *args, **kwargs) if resuming.is_on() else torch_load(*args, **kwargs)
+    _note_loaded(result)
+    return result
+
+
+@faults.guarded("look at what torch.load() gave")
+def _note_loaded(content: Any) -> None:
+    if program_calls.is_on():
+        loaded_files.note(content)

@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import torch
 
+from . import dropouts
 from .batches import Compared, add_spread, fingerprint, row_prints, tensors_in
 from .numbers import Numbers, is_measurable
 from .program_calls import Matches
@@ -32,6 +33,7 @@ class Evaluation:
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None
         self._repeats = 0  # calls with the input of the one before
         self._random = [0, 0]  # calls that were compared, and those in which a generator moved on
+        self.dropout_place: Optional[str] = None  # where a dropout dropped although its model was in evaluation mode
 
     def begin_step(self) -> None:
         """A step of it is looked at."""
@@ -45,9 +47,12 @@ class Evaluation:
         """A model in evaluation mode is called. Of calls with the same input the answers are averaged, perhaps."""
         self._repeats += int(value is not None and self._last_input is not None and self._last_input() is value)
         self._last_input = weakref.ref(value) if value is not None else None
-        self._random_before = _random_states() if self._random[0] < _MAX_BATCHES else None
+        if self._random[0] < _MAX_BATCHES:
+            self._random_before = _random_states()
+            dropouts.begin()
 
     def call_ends(self) -> None:
+        self.dropout_place = dropouts.end() or self.dropout_place
         before, self._random_before = self._random_before, None
         if before is not None:
             moved = any(not torch.equal(one, other) for one, other in zip(before, _random_states()))

@@ -32,7 +32,8 @@ from .fed import Fed
 from .graph import graph_of
 from .layers import Layers
 from .masks import Masks
-from . import own_losses, program_calls
+from .norms import Norms
+from . import loaded_files, own_losses, program_calls
 from .numbers import Numbers, is_measurable
 from .optimizers import Optimizers
 from .structure import caller_place, describe
@@ -105,6 +106,7 @@ class Examiner:
         self._numbers: Optional[Numbers] = None
         self._layers: Optional[Layers] = None
         self._masks = Masks()
+        self._norms = Norms()
         self._adversaries = Adversaries()
         self._tokens: list[torch.Tensor] = []  # that embeddings of this step got last
         self._fed = Fed()
@@ -130,6 +132,7 @@ class Examiner:
                                              "grad_in_eval", "steps_in_eval", "clip", "made",
                                              "no_grad_repeats")}  # fmt: skip
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None  # of a call without gradients in training mode
+        self._resumed: Optional[dict[str, Any]] = None  # from what the training goes on
         self._is_first_compared = True
         self._input: Optional[torch.Tensor] = None  # of this step, until its loss is computed
         self._inputs: list[torch.Tensor] = []  # the same, all of them
@@ -170,7 +173,7 @@ class Examiner:
             self._level = _FULL
             self._numbers = Numbers()
             self._layers = Layers() if self._fulls < 2 or self._fulls % _LAYERS_EVERY == 0 else None
-            self._masks, self._exchanges = Masks(), Exchanges()
+            self._masks, self._exchanges, self._norms = Masks(), Exchanges(), Norms()
             self._adversaries, self._fed, self._tokens = Adversaries(), Fed(), []
         elif self._allowance.may_look():
             self._level = _LIGHT
@@ -246,6 +249,8 @@ class Examiner:
     def _end_random(self) -> None:
         if self._evaluation is not None:
             self._evaluation.call_ends()
+            if self._evaluation.dropout_place is not None:
+                self._places.setdefault("dropout", self._evaluation.dropout_place)
 
     def forward_ends(self, output: Any) -> None:
         """An outermost model has given this."""
@@ -318,6 +323,7 @@ class Examiner:
         if self._layers is not None and path is not None and depth_of_gradients() == 0:
             self._exchanges.takes(path, args)
             self._masks.see(module, args, kwargs)
+            self._norms.see(path, module, args)
             if isinstance(module, torch.nn.Embedding) and args:
                 self._tokens = [*self._tokens[1 - _MAX_TOKENS :], args[0]]
 
@@ -542,6 +548,7 @@ class Examiner:
         if self._layers is not None:
             self._layers.add(numbers)
             self._layer_names = self._layers.names
+            self._norms.add(numbers, self._layer_names)
             self._masks.add(numbers)
             self._adversaries.add(numbers)
             self._fed.add(numbers)
@@ -563,6 +570,10 @@ class Examiner:
         described["places"] = self._places
         described["layers"] = self._layer_names
         described["compared"] = self._compared
+        if self._fulls == 0:
+            self._resumed = loaded_files.describe(self._optimizers)
+        if self._resumed is not None:
+            described["resumed"] = self._resumed
         if self._exchanged:
             described["exchanged"] = self._exchanged
         self._loaded = len(program_calls.loaded)

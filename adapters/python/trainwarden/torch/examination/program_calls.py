@@ -9,6 +9,7 @@ from typing import Any, Callable, NamedTuple
 import torch
 
 from ..exchange import innermost, is_plain, put_around
+from . import dropouts, loaded_files
 
 _MAX_LOADED = 16
 _MAX_SEEDS = 64
@@ -30,10 +31,14 @@ _seeds: list[int] = []
 _is_watching = False
 
 
+def is_on() -> bool:
+    return os.environ.get("TRAINWARDEN_EXAMINE") == "1"
+
+
 def watch() -> list[Callable[..., Any]]:
     """Once, and only where trainings are examined. Gives the functions put into torch."""
     global _is_watching
-    if _is_watching or os.environ.get("TRAINWARDEN_EXAMINE") != "1":
+    if _is_watching or not is_on():
         return []
     _is_watching = True
     put = []
@@ -42,7 +47,7 @@ def watch() -> list[Callable[..., Any]]:
         if is_plain(inner):
             put_around(inner, call)
             put.append(call)
-    return put
+    return [*put, *dropouts.watch(), *loaded_files.watch()]
 
 
 def _manual_seed(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

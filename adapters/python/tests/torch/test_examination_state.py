@@ -1,0 +1,88 @@
+"""What an examination sees of states that are loaded and of the running statistics of batch norm."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from test_examination_shapes import numbers_of
+from torch import nn
+
+from trainwarden.torch.examination import loaded_files
+from trainwarden.torch.examination.norms import Norms
+from trainwarden.torch.examination.numbers import Numbers
+
+
+def seen(norm: nn.Module, value: torch.Tensor) -> list[float]:
+    class Part:
+        def add(self, numbers: Numbers) -> None:
+            norms = Norms()
+            norms.see("norm", norm, (value,))
+            norms.add(numbers, ["other", "norm"])
+
+    return numbers_of(Part()).get("norms", [])
+
+
+@pytest.mark.parametrize("kind, shape", [(nn.BatchNorm1d, (64, 3)), (nn.BatchNorm2d, (16, 3, 5, 5))])
+def test_statistics_of_batches_are_compared_with_the_running_ones(kind: Any, shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    norm = kind(3)
+    value = 4 * torch.randn(shape) + 6
+    nothing, neither, far, logarithm = seen(norm, value)
+    assert math.isnan(nothing) and math.isnan(neither)
+    assert far == pytest.approx(6, abs=0.8) and logarithm == pytest.approx(math.log(16), abs=0.3)
+    for _ in range(60):
+        norm(value)
+    _, _, far, logarithm = seen(norm, value)
+    assert far < 0.2 and abs(logarithm) < 0.2
+    norm.eval()
+    assert seen(norm, value) == []
+    assert seen(kind(3, track_running_stats=False), value) == []
+    assert seen(nn.LayerNorm(shape[-1]), value) == []
+
+
+@pytest.fixture
+def optimizer(monkeypatch: pytest.MonkeyPatch) -> torch.optim.Optimizer:
+    monkeypatch.setattr(loaded_files, "_found", [])
+    monkeypatch.setattr(loaded_files, "_given", 0)
+    return trained()
+
+
+def trained(rate: float = 0.1) -> torch.optim.Optimizer:
+    net = nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(net.parameters(), lr=rate)
+    net(torch.ones(1, 3)).sum().backward()
+    optimizer.step()
+    return optimizer
+
+
+def test_states_of_optimizers_are_found_in_what_is_read(optimizer: torch.optim.Optimizer) -> None:
+    assert loaded_files.describe([optimizer]) is None
+    loaded_files.note({"model": {"weight": torch.ones(2)}, "epoch": 3})
+    loaded_files.note({"state": {}, "param_groups": []})  # of one that has never stepped
+    loaded_files.note([optimizer.state_dict()])
+    assert loaded_files.describe([optimizer]) is None
+    loaded_files.note({"training": {"optimizer": optimizer.state_dict()}})
+    assert loaded_files.describe([optimizer]) == {"optimizers": 1, "given": 0, "fits": True}
+    assert loaded_files.describe([trained(0.2)]) == {"optimizers": 1, "given": 0, "fits": False}
+
+
+def test_a_file_that_is_loaded_is_looked_at(
+    optimizer: torch.optim.Optimizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import trainwarden.torch as twt
+
+    monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    twt.attach(str(tmp_path / "run"))
+    try:
+        torch.save({"optimizer": optimizer.state_dict()}, tmp_path / "state.pt")
+        read = torch.load(tmp_path / "state.pt")
+        other = trained()
+        assert loaded_files.describe([other]) == {"optimizers": 1, "given": 0, "fits": True}
+        other.load_state_dict(read["optimizer"])
+        assert loaded_files.describe([other]) == {"optimizers": 1, "given": 1, "fits": True}
+    finally:
+        twt.detach()
