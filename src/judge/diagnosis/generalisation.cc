@@ -66,10 +66,11 @@ void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   const double lost = symptoms.eval_accuracy_best - symptoms.eval_accuracy;
   const bool is_chance = symptoms.eval_accuracy < 1.3 * symptoms.chance;
   findings.push_back({"overfitting",
-                      is_chance     ? 0.4
-                      : gap > 0.25  ? 0.65
-                      : lost > 0.04 ? 0.6
-                                    : 0.45,
+                      is_chance                    ? 0.4
+                      : gap > 0.25 && lost >= 0.03 ? 0.82
+                      : gap > 0.25                 ? 0.65
+                      : lost > 0.04                ? 0.6
+                                                   : 0.45,
                       fmt::format("{:.0f} % of the answers are right in training, and {:.0f} % in evaluation",
                                   100 * symptoms.accuracy, 100 * symptoms.eval_accuracy),
                       {fmt::format("the evaluation was best with {:.0f} %", 100 * symptoms.eval_accuracy_best)},

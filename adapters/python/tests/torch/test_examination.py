@@ -243,6 +243,24 @@ class Clock:
         return self.now
 
 
+def test_the_last_evaluations_are_looked_at_too() -> None:
+    """Of 200 evaluations of 20 batches each, in a training of two seconds."""
+    clock, seen = Clock(), []
+    allowance = Allowance(clock)
+    for evaluation in range(200):
+        clock.now += 10_000_000
+        looked = 0
+        for _ in range(20):
+            if allowance.may_evaluate(8 * evaluation):
+                allowance.evaluated(200_000)
+                looked += 1
+        seen.append(looked)
+    assert seen[0] == 20 and all(looked > 0 for looked in seen[:8])
+    late = [evaluation for evaluation, looked in enumerate(seen) if looked > 0 and evaluation >= 150]
+    assert len(late) >= 2
+    assert sum(seen) * 200_000 <= 0.15 * (START_SECONDS * 1e9 + SHARE * clock.now) + 200_000
+
+
 @pytest.mark.parametrize("step_ns", [1_000_000, 100_000_000])
 def test_the_allowance_holds(step_ns: int) -> None:
     """Also for steps of a millisecond: looks cost 30 µs, full examinations 4 ms."""

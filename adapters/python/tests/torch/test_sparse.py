@@ -123,6 +123,26 @@ def test_in_evaluation_too(told: list[str], tmp_path: Path) -> None:
     assert trial.global_step("eval", 20) == 21
 
 
+def test_steps_are_counted_where_training_and_evaluation_take_turns(told: list[str], tmp_path: Path) -> None:
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for _ in range(12):
+        net.train()
+        for _ in range(4):
+            optimizer.zero_grad()
+            net(torch.ones(3, 2)).sum().backward()
+            optimizer.step()
+        net.eval()
+        with torch.no_grad():
+            net(torch.ones(3, 2))
+    twt.detach()
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.steps("train") == [0, 10, 20, 30, 40]
+    assert [trial.global_step("train", step) for step in trial.steps("train")] == [0, 12, 25, 37, 50]
+    assert trial.global_step("eval", 10) == 54
+
+
 def test_a_second_optimizer_ends_the_quiet(told: list[str], tmp_path: Path) -> None:
     first, second = nn.Linear(2, 2), nn.Linear(2, 2)
     optimizer = torch.optim.SGD(first.parameters(), lr=0.1)

@@ -404,7 +404,7 @@ class Session(SignalListener, Training):
         odd = self._nests or any(model.trains_in_eval for model in models)
         if recorder.examiner.looks or not recorder.is_idle or recorder.hook.is_guarded or odd:
             return None
-        quiet = interception.Quiet(recorder.end_quiet_step, self._thread)
+        quiet = interception.Quiet(self._end_quiet_step, self._thread)
         if self._mode == "train":
             stepping = self._cycle.in_use()
             trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))
@@ -414,6 +414,14 @@ class Session(SignalListener, Training):
         # Calls within calls are no steps of their own: counting alone does not show that.
         only = models[0].entries if len(models) == 1 else []
         return quiet._replace(counted=frozenset(map(id, only))) if len(only) == 1 else None
+
+    def _end_quiet_step(self) -> bool:
+        recorder = self._recorder
+        if recorder is None or not recorder.end_quiet_step():
+            return False
+        if self._mode == "train":  # in evaluation the call that ends a step begins the next one
+            self._forwards = 0
+        return True
 
     def _report_all(self) -> None:
         """Until the step ends nothing in it is only counted."""

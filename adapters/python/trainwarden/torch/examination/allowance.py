@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Callable
+from typing import Callable, Optional
 
 # A training of three seconds may cost a quarter of one; one that goes on pays a share of its time.
 START_SECONDS = 0.25
@@ -20,6 +20,11 @@ _GROWTH = 1.25
 # Of what there is, so much is for full examinations and for evaluations, and the rest for light looks.
 _FOR_FULL = 0.6
 _FOR_EVALUATIONS = 0.15
+# The first evaluations are looked at one after the other, later ones at distances that grow with the training; and each
+# may have a part of what is left for them, so that the last ones are seen, too.
+_DENSE_EVALUATIONS = 8
+_EVALUATION_GROWTH = 1.1
+_FOR_FIRST_EVALUATION, _FOR_ONE_EVALUATION = 0.5, 0.25
 _ROW = 16
 _SMOOTHING = 0.3
 
@@ -34,6 +39,10 @@ class Allowance:
         self._light_spent = 0
         self._evaluation_spent = 0
         self._evaluation_ns = float(_FIRST_LIGHT_NS)
+        self._evaluations = 0  # that were looked at
+        self._evaluation: Optional[int] = None  # the train step that the current one follows
+        self._evaluation_left = 0.0  # what the current one may still cost
+        self._next_evaluation = 0
         self._full_ns = float(_FIRST_FULL_NS)
         self._light_ns = float(_FIRST_LIGHT_NS)
         self._first = 0  # step of the training, where the process trains several one after the other
@@ -50,7 +59,8 @@ class Allowance:
 
     def begin_again(self, step: int) -> None:
         """Another training begins at this step: its first steps are examined one after the other, as far as there is time."""
-        self._first = self._next_full = step
+        self._first = self._next_full = self._next_evaluation = step
+        self._evaluations, self._evaluation = 0, None
         now = self._clock()
         if now - self._granted_ns > _GRANT_EVERY_SECONDS * 1e9:
             self._granted_ns = now
@@ -71,11 +81,25 @@ class Allowance:
         self._row = _ROW - 1
         return True
 
-    def may_evaluate(self) -> bool:
-        """Is there time to look at a step of an evaluation?"""
-        return _FOR_EVALUATIONS * self._allowed() - self._evaluation_spent > self._evaluation_ns
+    def may_evaluate(self, after_step: int) -> bool:
+        """Is there time to look at a step of the evaluation that follows this train step?"""
+        if after_step != self._evaluation:
+            self._evaluation = after_step
+            self._evaluation_left = self._allow_evaluation(after_step)
+        return self._evaluation_left > self._evaluation_ns
+
+    def _allow_evaluation(self, after_step: int) -> float:
+        left = _FOR_EVALUATIONS * self._allowed() - self._evaluation_spent
+        if after_step < self._next_evaluation or left <= self._evaluation_ns:
+            return 0.0
+        share = _FOR_FIRST_EVALUATION if self._evaluations == 0 else _FOR_ONE_EVALUATION
+        self._evaluations += 1
+        if self._evaluations >= _DENSE_EVALUATIONS:
+            self._next_evaluation = self._first + round((after_step - self._first) * _EVALUATION_GROWTH)
+        return max(share * left, 2 * self._evaluation_ns)
 
     def evaluated(self, spent_ns: int) -> None:
+        self._evaluation_left -= spent_ns
         self._evaluation_ns += _SMOOTHING * (spent_ns - self._evaluation_ns)
         self._evaluation_spent += spent_ns
 

@@ -181,7 +181,7 @@ class Examiner:
     def _begin_evaluation(self) -> None:
         if self._evaluation is None:
             self._evaluation = Evaluation(self._step)
-        self._level = _LIGHT if self._allowance.may_evaluate() else _NONE
+        self._level = _LIGHT if self._allowance.may_evaluate(self._step) else _NONE
         if self._level == _LIGHT:
             self._evaluation.begin_step()
 
