@@ -90,7 +90,8 @@ const std::vector<Cause>& catalogue() {
        "Clip the gradients' norm, shorten the sequences that are back-propagated through, or normalise between the "
        "layers.",
        "AutoTrainer",
-       {"numerically_unstable_operation", "learning_rate_too_high", "no_learning", "training_diverged"}},
+       {"numerically_unstable_operation", "learning_rate_too_high", "gradient_clipping_too_strong", "no_learning",
+        "training_diverged"}},
       {"vanishing_gradients",
        "gradients vanish on their way back to the first layers",
        "Use ReLU-like activations, normalisation, residual connections or another initialisation.",
@@ -223,7 +224,7 @@ const std::vector<Cause>& catalogue() {
        "the training gets the same batch again and again",
        "Draw a new batch in each step: next(iter(loader)) begins anew every time.",
        "Stack Overflow 67180955",
-       {"overfitting", "underfitting"}},
+       {"overfitting", "overtraining", "underfitting"}},
       {"labels_misaligned",
        "the labels do not belong to their inputs",
        "Shuffle and index both with the same permutation; compare a few pairs by eye.",

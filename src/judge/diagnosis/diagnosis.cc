@@ -92,7 +92,7 @@ Diagnosis diagnose_one(const TrainingHistory& history) {
   const Case seen{history, diagnosis.symptoms};
   Findings findings;
   for (const auto look : {look_at_wiring, look_at_rates, look_at_start, look_at_graph, look_at_axes, look_at_masks,
-                          look_at_signs, look_at_loss, look_at_data, look_at_overlap, look_at_modes,
+                          look_at_signs, look_at_loss, look_at_inputs, look_at_data, look_at_overlap, look_at_modes,
                           look_at_generalisation, look_at_collapse, look_at_state, look_at_rules}) {
     look(seen, findings);
   }
@@ -119,9 +119,12 @@ Diagnosis diagnose(const TrainingHistory& all) {
   const TrainingHistory* const other = all.other_known();
   if (other == nullptr || diagnosis.first() != nullptr) return diagnosis;
   Diagnosis before = diagnose_one(*other);
-  if (before.first() == nullptr) return diagnosis;
-  before.findings.front().evidence.insert(before.findings.front().evidence.begin(),
-                                          "it is of an earlier training of the same process");
+  // Of a few looks only what is read off the program counts.
+  constexpr double kExact = 0.9;
+  if (before.first() == nullptr || (!other->is_well_known() && before.first()->confidence < kExact)) return diagnosis;
+  before.findings.front().evidence.insert(
+      before.findings.front().evidence.begin(),
+      other == &all ? "it is of the last training of the process" : "it is of an earlier training of the same process");
   return before;
 }
 

@@ -89,6 +89,41 @@ void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   }
 }
 
+// Answers that are better in evaluation than in training: nothing of the kind of dropout makes training so much harder.
+void look_for_wrong_labels(const Case& seen, Findings& findings) {
+  constexpr double kGap = 0.25, kMaxDropout = 0.25;
+  const Symptoms& symptoms = seen.symptoms;
+  if (!symptoms.is_classifier || symptoms.evaluations < 2 || symptoms.is_adversarial) return;
+  const bool drops =
+      std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [](const Module& each) {
+        const auto p = each.settings.find("p"), dropout = each.settings.find("dropout");
+        return (p != each.settings.end() && p->second > kMaxDropout) ||
+               (dropout != each.settings.end() && dropout->second > kMaxDropout);
+      });
+  // Mixed samples have two labels each, and a loss for either.
+  const Graph* const graph = seen.graph();
+  const auto losses =
+      graph == nullptr ? 0 : std::count_if(graph->nodes.begin(), graph->nodes.end(), [](const GraphNode& each) {
+        return each.operation.rfind("NllLoss", 0) == 0;
+      });
+  Values late;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    if (2 * snapshot.step > symptoms.steps) late.push_back(snapshot.at("accuracy"));
+  }
+  const double gap = symptoms.eval_accuracy - median(late);
+  if (late.size() < 3 || drops || losses > 1 || !(gap > kGap) || !(symptoms.eval_accuracy > symptoms.majority + kGap))
+    return;
+  findings.push_back({"label_noise",
+                      0.82,
+                      "Many labels of the training are wrong: the model gives right answers in evaluation that it is "
+                      "not given in training",
+                      {fmt::format("{:.0f} % of the answers are right in evaluation, {:.0f} % in training",
+                                   100 * symptoms.eval_accuracy, 100 * median(late))},
+                      {"inputs that are made much harder on purpose (crops, mixed samples) look the same"},
+                      0,
+                      {}});
+}
+
 void look_for_the_rest(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (symptoms.is_adversarial || symptoms.train.count < 20) return;
@@ -141,6 +176,7 @@ void look_for_narrow_layers(const Case& seen, Findings& findings) {
 void look_at_generalisation(const Case& seen, Findings& findings) {
   look_for_overfitting(seen, findings);
   look_for_accuracy_gap(seen, findings);
+  look_for_wrong_labels(seen, findings);
   look_for_narrow_layers(seen, findings);
   look_for_the_rest(seen, findings);
 }

@@ -33,10 +33,18 @@ void add_losses(StepNumbers& series, const Snapshot& record) {
   }
 }
 
-Evaluated evaluated(const Snapshot& record) {
+bool is_of_squares(const Structure& structure) {
+  if (structure.compared.empty()) return false;
+  const std::string& function = structure.compared.front().function;
+  return function.find("mse") != std::string::npos || function.find("MSE") != std::string::npos;
+}
+
+// A mean squared error that the program computes itself is the loss where the training's is one.
+Evaluated evaluated(const Snapshot& record, const Structure& structure) {
   Evaluated result;
   result.after_step = static_cast<std::int64_t>(record.at("eval_after"));
   result.loss = record.at("eval_loss");
+  if (!std::isfinite(result.loss) && is_of_squares(structure)) result.loss = record.at("eval_square");
   result.accuracy = record.at("eval_accuracy");
   const double calls = record.at("eval_calls");
   result.batches = std::isfinite(calls) ? static_cast<std::int64_t>(calls) : 0;
@@ -130,7 +138,7 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   }
   if (const double spent = record.at("spent_seconds"); std::isfinite(spent)) spent_seconds = spent;
   if (record.find("eval_after") != nullptr) {
-    if (evaluations.size() < kMaxEvaluations) evaluations.push_back(evaluated(record));
+    if (evaluations.size() < kMaxEvaluations) evaluations.push_back(evaluated(record, structure));
   }
   if (const double step = record.at("step"); std::isfinite(step)) {
     record.step = static_cast<std::int64_t>(step);
@@ -216,12 +224,16 @@ void TrainingHistory::forget_rules() {
   if (former_ != nullptr) former_->forget_rules();
 }
 
-constexpr std::size_t kEnough = 8;  // full examinations
+constexpr std::size_t kEnough = 8, kSome = 3;  // full examinations
 
 const TrainingHistory* TrainingHistory::other_known() const {
   if (former_ == nullptr) return nullptr;
   const TrainingHistory* other = &best_known() == this ? former_.get() : this;
-  return other->snapshots.size() >= kEnough ? other : nullptr;
+  return other->snapshots.size() >= kSome ? other : nullptr;
+}
+
+bool TrainingHistory::is_well_known() const {
+  return snapshots.size() >= kEnough;
 }
 
 const TrainingHistory& TrainingHistory::best_known() const {

@@ -92,7 +92,8 @@ struct Unregistered {
 struct LoadedState {
   std::string kind;
   std::int64_t wanted = 0, missing = 0, unexpected = 0;
-  std::int64_t itself = 0;  // parameters that the state is, not a copy of them
+  std::int64_t itself = 0;      // parameters that the state is, not a copy of them
+  std::int64_t statistics = 0;  // of what was not in it, running statistics of batch norm
 };
 
 // States of optimizers in the checkpoints that were read before the first step, and how many the program gave to one.
@@ -173,8 +174,10 @@ class TrainingHistory {
   void take_rule(RuleFinding finding);
   void forget_rules();
   const TrainingHistory& best_known() const;
-  // The other one of the two, where it was looked at enough to be judged, too; null otherwise.
+  // The other one of the two, where it was looked at at all; null otherwise.
   const TrainingHistory* other_known() const;
+  // Was it looked at enough to be judged by its course?
+  bool is_well_known() const;
 
   bool is_empty() const { return examinations == 0 && rules.empty(); }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/graph_walk.h"
 #include "judge/diagnosis/names.h"
 
 namespace trainwarden::diagnosis {
@@ -87,11 +88,79 @@ void look_for_reversed_fill(const Case& seen, Findings& findings) {
   }
 }
 
+double setting(const GraphNode& node, std::string_view key) {
+  const auto found = node.settings.find(key);
+  return found == node.settings.end() ? kUnknown : found->second;
+}
+
+// Do the scores come from a product of queries and keys, with nothing that leaves pairs out?
+bool is_unmasked(const Graph& graph, std::size_t at) {
+  constexpr int kFar = 8;
+  for (int i = 0; i < kFar; ++i) {
+    at = past_views(graph, at);
+    const GraphNode& node = graph.nodes[at];
+    if (node.operation == "Bmm") return true;
+    const bool is_scaled = is_one_of(node.operation, {"Mul", "Div"}) && node.from.size() == 1;
+    if (!is_scaled) return false;  // a mask, a bias of positions, or something unknown
+    at = node.from.front();
+  }
+  return false;
+}
+
+// The targets are the next tokens of the input, and an attention lets each place see them.
+void look_for_missing_causal_mask(const Case& seen, Findings& findings) {
+  const Graph* const graph = seen.graph();
+  if (graph == nullptr || !(median_of(seen.history, "shift_match", 1) > 0.97)) return;
+  const double length = median_of(seen.history, "input_shape", 1);
+  std::size_t open = 0, all = 0;
+  for (const GraphNode& node : graph->nodes) {
+    if (node.operation.rfind("ScaledDotProduct", 0) == 0) {
+      ++all;
+      open += setting(node, "hides") == 0 ? 1 : 0;
+    } else if (node.operation == "Softmax" && setting(node, "keys") == length && setting(node, "queries") == length) {
+      ++all;
+      open += setting(node, "dim") == -1 && !node.from.empty() && is_unmasked(*graph, node.from.front()) ? 1 : 0;
+    }
+  }
+  if (open == 0) return;
+  findings.push_back({"attention_mask",
+                      0.92,
+                      "The model sees the tokens that it must predict: its attention has no causal mask",
+                      {fmt::format("{} of {} attentions of the loss leave no pair of places out", open, all),
+                       "each target is the token one place on in the input"},
+                      {},
+                      0,
+                      seen.place("backward")});
+}
+
+// At the first step queries and keys mean nothing yet, and attention is spread over all keys.
+void look_for_sharp_attention(const Case& seen, Findings& findings) {
+  constexpr double kFewKeys = 6, kSharp = 0.85;
+  if (seen.graph() == nullptr) return;
+  Values peaks;
+  for (const GraphNode& node : seen.graph()->nodes) {
+    if (node.operation == "Softmax" && setting(node, "dim") == -1 && setting(node, "keys") >= kFewKeys)
+      peaks.push_back(setting(node, "peak"));
+  }
+  if (!(median(peaks) > kSharp)) return;
+  findings.push_back({"attention_collapse",
+                      0.85,
+                      "The attention begins as if certain: each query looks at one key only, and no gradient comes "
+                      "back through its scores",
+                      {fmt::format("the largest weight is {:.2f} on average at the first step", median(peaks)),
+                       "scores are divided by the square root of the size of a head"},
+                      {},
+                      0,
+                      {}});
+}
+
 }  // namespace
 
 void look_at_masks(const Case& seen, Findings& findings) {
   look_for_reversed_key_mask(seen, findings);
   look_for_reversed_fill(seen, findings);
+  look_for_missing_causal_mask(seen, findings);
+  look_for_sharp_attention(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

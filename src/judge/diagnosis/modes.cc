@@ -12,6 +12,7 @@ namespace trainwarden::diagnosis {
 namespace {
 
 bool depends_on_mode(const Module& module) {
+  if (const auto p = module.settings.find("p"); p != module.settings.end() && p->second == 0) return false;
   return module.kind.find("Dropout") != std::string::npos || module.kind.find("BatchNorm") != std::string::npos;
 }
 

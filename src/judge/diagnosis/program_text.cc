@@ -129,7 +129,7 @@ Result<Structure> read_structure(std::string_view text) {
   }
   for (const Json* each : objects_of(json, "loaded")) {
     structure.loaded.push_back({text_of(*each, "kind"), int_of(*each, "wanted"), int_of(*each, "missing"),
-                                int_of(*each, "unexpected"), int_of(*each, "itself")});
+                                int_of(*each, "unexpected"), int_of(*each, "itself"), int_of(*each, "statistics")});
   }
   if (const auto resumed = json.find("resumed"); resumed != json.end() && resumed->is_object()) {
     const auto fits = resumed->find("fits");

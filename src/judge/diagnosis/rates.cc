@@ -1,6 +1,7 @@
 // Learning rates and updates: how far each step goes, against the size of what it changes and the noise of the loss.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -80,17 +81,18 @@ double learning_rate(const Case& seen) {
   return median(std::move(quotients));
 }
 
+// Of full looks and of the signal, which is seen more often, or not so late.
 StepNumbers rates_of(const Case& seen) {
-  StepNumbers rates;
+  std::map<std::int64_t, double> rates;
+  if (const auto found = seen.history.signals.find("learning_rate/0"); found != seen.history.signals.end()) {
+    for (std::size_t i = 0; i < found->second.size(); ++i) rates[found->second.steps[i]] = found->second.values[i];
+  }
   for (const Snapshot& snapshot : seen.snapshots()) {
-    if (const double rate = snapshot.at("rate"); std::isfinite(rate))
-      rates.steps.push_back(snapshot.step), rates.values.push_back(rate);
+    if (const double rate = snapshot.at("rate"); std::isfinite(rate)) rates[snapshot.step] = rate;
   }
-  if (const auto found = seen.history.signals.find("learning_rate/0");
-      found != seen.history.signals.end() && found->second.size() > rates.size()) {
-    return found->second;
-  }
-  return rates;
+  StepNumbers series;
+  for (const auto& [step, rate] : rates) series.steps.push_back(step), series.values.push_back(rate);
+  return series;
 }
 
 // How many times as high as in the looked-at steps the rate has become.
@@ -139,6 +141,8 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.at_start > 0.3 && symptoms.learns_nothing) confidence = std::max(confidence, 0.85);
   if (ratios.early > 0.1 && (symptoms.has_diverged || worse_than_constant)) confidence = std::max(confidence, 0.8);
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
+  if (ratios.early > 0.25 && jumps && symptoms.train.peak > 3 * symptoms.constant)
+    confidence = std::max(confidence, 0.82);  // it has come down from that since
   if (ratios.early > 0.05 && (jumps || (symptoms.loses_what_it_learned && !symptoms.is_adversarial)))
     confidence = std::max(confidence, 0.65);
   if (ratios.at_start > 0.3 && rises_at_start(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.75);
@@ -375,6 +379,26 @@ void look_for_momentum(const Case& seen, Findings& findings) {
        seen.place("optimizer")});
 }
 
+// Does the graph use a weight again and again, as a recurrent layer does in each of its steps?
+bool is_through_time(const Case& seen) {
+  constexpr std::size_t kTimes = 5;
+  const auto& modules = seen.structure().modules;
+  const bool is_recurrent = std::any_of(modules.begin(), modules.end(), [](const Module& each) {
+    return is_one_of(each.kind, {"RNN", "LSTM", "GRU"});
+  });
+  const Graph* const graph = seen.graph();
+  if (is_recurrent || graph == nullptr) return is_recurrent;
+  std::map<std::int64_t, std::size_t> uses;
+  for (const GraphNode& node : graph->nodes) {
+    if (!is_linear_map(node.operation)) continue;
+    for (const std::size_t from : node.from) {
+      const std::int64_t number = graph->nodes[past_views(*graph, from)].number;
+      if (number >= 0 && ++uses[number] >= kTimes) return true;
+    }
+  }
+  return false;
+}
+
 void look_for_explosion(const Case& seen, const Ratios& ratios, Findings& findings) {
   Values norms;
   double first = kUnknown;
@@ -393,7 +417,20 @@ void look_for_explosion(const Case& seen, const Ratios& ratios, Findings& findin
                each.kind.find("GRU") != std::string::npos;
       });
   const double peak = *std::max_element(norms.begin(), norms.end());
-  if (first > 30 && (seen.symptoms.has_diverged || seen.symptoms.learns_nothing || seen.symptoms.is_rough)) {
+  // Before the first step, the rate has done nothing yet; through time, the same weights multiply again and again.
+  const double weight = seen.snapshots().empty() ? kUnknown : seen.snapshots().front().at("weight", 0);
+  const bool is_ill = seen.symptoms.has_diverged || seen.symptoms.learns_nothing || !seen.symptoms.learns_well;
+  if (first > 30 && first > 30 * weight && is_ill && is_through_time(seen) && !(learning_rate(seen) > 0.1)) {
+    findings.push_back({"exploding_gradients",
+                        0.88,
+                        "Gradients explode on their way back through time, before the first step is made",
+                        {fmt::format("the largest gradient has a root mean square of {} at the first step, {} at most",
+                                     number(first), number(peak)),
+                         seen.course().front()},
+                        {},
+                        0,
+                        seen.place("backward")});
+  } else if (first > 30 && (seen.symptoms.has_diverged || seen.symptoms.learns_nothing || seen.symptoms.is_rough)) {
     findings.push_back({"exploding_gradients",
                         recurrent ? 0.75 : 0.45,
                         "Gradients explode on their way back from the first step on",
@@ -414,6 +451,33 @@ void look_for_explosion(const Case& seen, const Ratios& ratios, Findings& findin
          0,
          seen.place("backward")});
   }
+}
+
+// A loss that is multiplied by a large number before backward(), as scalers do, and gradients that are not divided by
+// it.
+void look_for_scaled_loss(const Case& seen, Findings& findings) {
+  constexpr double kMany = 16;
+  Values factors;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    if (const double factor = snapshot.at("loss") / snapshot.at("compared_loss"); std::isfinite(factor))
+      factors.push_back(factor);
+  }
+  if (factors.size() < 3 || is_adaptive(seen)) return;  // which do not feel it
+  const auto [low, high] = std::minmax_element(factors.begin(), factors.end());
+  const bool is_ill = seen.symptoms.has_diverged || seen.symptoms.learns_nothing || seen.symptoms.is_rough;
+  if (!(*low > kMany) || *high > 1.001 * *low || !is_ill) return;
+  findings.push_back(
+      {"loss_scaling",
+       0.88,
+       fmt::format("The loss is multiplied by {} before backward(), and the gradients are not divided "
+                   "by it before the step",
+                   number(*low)),
+       {fmt::format("the loss function gives {}, backward() is called on {}",
+                    number(seen.snapshots().front().at("compared_loss")), number(seen.snapshots().front().at("loss"))),
+        seen.course().front()},
+       {},
+       0,
+       seen.place("backward")});
 }
 
 void look_for_decay(const Case& seen, Findings& findings) {
@@ -469,6 +533,7 @@ void look_at_rates(const Case& seen, Findings& findings) {
   look_for_rounding(seen, findings);
   look_for_momentum(seen, findings);
   look_for_explosion(seen, ratios, findings);
+  look_for_scaled_loss(seen, findings);
   look_for_decay(seen, findings);
 }
 

@@ -39,6 +39,26 @@ constexpr std::array kMeanings = {Meaning{"MissingZeroGrad", "gradients_not_clea
                                   Meaning{"NonFiniteOrigin", "training_diverged", 0.5},
                                   Meaning{"ExplodingTensor", "training_diverged", 0.5}};
 
+constexpr double kSilent = 0.88;  // units that are dead, and nothing comes back through them
+
+// Of a good part of the trained parameters all gradients are exactly zero, from the first look on.
+bool are_gradients_silent(const Case& seen) {
+  const auto& parameters = seen.structure().parameters;
+  std::size_t trained = 0, silent = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].optimizers.empty()) continue;
+    std::size_t looks = 0, zero = 0;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      const double gradient = snapshot.at("gradient", i);
+      looks += std::isfinite(gradient) ? 1 : 0;
+      zero += gradient == 0 ? 1 : 0;
+    }
+    trained += looks >= 3 ? 1 : 0;
+    silent += looks >= 3 && zero == looks ? 1 : 0;
+  }
+  return silent * 4 >= trained && silent > 0 && silent < trained;
+}
+
 constexpr double kOfUser = 0.85;  // who names a cause means it
 
 std::string without_full_stop(std::string text) {
@@ -62,7 +82,8 @@ void look_at_rules(const Case& seen, Findings& findings) {
                              seen.symptoms.train.count > 0 && seen.symptoms.train.not_finite == 0;
     const bool is_of_nan = each.rule == "DeadRelu" && seen.symptoms.train.not_finite > 0;
     if (is_harmless || is_of_nan) continue;
-    const double confidence = each.cause.empty() ? meaning->confidence : kOfUser * each.confidence;
+    double confidence = each.cause.empty() ? meaning->confidence : kOfUser * each.confidence;
+    if (each.rule == "DeadRelu" && are_gradients_silent(seen)) confidence = kSilent;
     findings.push_back({cause,
                         each.is_note ? confidence / 2 : confidence,
                         without_full_stop(each.message),

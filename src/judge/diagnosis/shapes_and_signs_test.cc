@@ -35,6 +35,37 @@ TEST(Masks, OneThatIsFilledIn) {
   EXPECT_EQ(filled("0, 0, 1, 0"), "");                // each from itself, as in a contrastive loss
 }
 
+// Scores of 8 queries and keys, and whatever comes between them and their softmax.
+std::string attention(const char* between, double peak) {
+  return fmt::format(R"([["Softmax",[1],{{"dim":-1,"axes":4,"queries":8,"keys":8,"peak":{}}}],{},["leaf",[],{{}}]])",
+                     peak, between);
+}
+
+TEST(Masks, NoneWhereTheTargetsAreTheNextTokens) {
+  const auto cause = [](const std::string& nodes, double next) {
+    TrainingUnderTest training;
+    training.graph = nodes;
+    training.numbers = {{"shift_match", {0.3, next, 0.3, 0.3}}, {"input_shape", {16, 8}}};
+    return first_cause(training.diagnosis());
+  };
+  const std::string open = attention(R"(["Div",[2],{"factor":1}],["Bmm",[3],{}])", 0.2);
+  EXPECT_EQ(cause(open, 1), "attention_mask");
+  EXPECT_EQ(cause(open, 0.4), "");  // another task
+  EXPECT_EQ(cause(attention(R"(["MaskedFill",[2],{}],["Bmm",[3],{}])", 0.2), 1), "");
+  EXPECT_EQ(cause(attention(R"(["Add",[2],{}],["Bmm",[3],{}])", 0.2), 1), "");  // of a mask of infinities
+  const auto torchs_own = [](const char* hides) {
+    return fmt::format(R"([["ScaledDotProductFlashAttentionForCpu",[1],{{"hides":{}}}],["leaf",[],{{}}]])", hides);
+  };
+  EXPECT_EQ(cause(torchs_own("false"), 1), "attention_mask");
+  EXPECT_EQ(cause(torchs_own("true"), 1), "");
+}
+
+TEST(Masks, AttentionThatIsCertainFromTheFirstStepOn) {
+  const char* const scores = R"(["Bmm",[2],{}])";
+  EXPECT_EQ(cause_of_graph(attention(scores, 0.97)), "attention_collapse");
+  EXPECT_EQ(cause_of_graph(attention(scores, 0.3)), "");
+}
+
 TEST(Axes, AViewThatMixesThem) {
   TrainingUnderTest training;
   training.modules = R"({"name":"rnn","kind":"GRU","leaf":true,"place":"/home/me/model.py:3"})";
@@ -192,6 +223,19 @@ TEST(Modes, RunningStatisticsThatLagBehind) {
   EXPECT_GT(norms(0, 2, 0.001), 0.8);
   EXPECT_LT(norms(1.5, 0, 0.1), 0.5);
   EXPECT_EQ(norms(0.2, 0.2, 0.001), 0);
+}
+
+TEST(State, AStateWithoutRunningStatistics) {
+  TrainingUnderTest training;
+  const auto loaded = [&](int missing, int statistics) {
+    training.more =
+        fmt::format(R"(,"loaded":[{{"kind":"Net","wanted":9,"missing":{},"unexpected":0,"itself":0,"statistics":{}}}])",
+                    missing, statistics);
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(loaded(3, 3), "bad_checkpoint");
+  EXPECT_EQ(loaded(5, 3), "");  // a backbone, perhaps, whose head is another one
+  EXPECT_EQ(loaded(0, 0), "");
 }
 
 TEST(State, MomentsThatAreLeftInTheCheckpoint) {

@@ -104,6 +104,24 @@ void look_for_unmatched_state(const Case& seen, Findings& findings) {
   }
 }
 
+// A state of parameters alone: what batch norm has averaged over is not among them.
+void look_for_lost_statistics(const Case& seen, Findings& findings) {
+  for (const LoadedState& state : seen.structure().loaded) {
+    if (state.statistics == 0 || state.statistics != state.missing || state.unexpected > 0) continue;
+    findings.push_back(
+        {"bad_checkpoint",
+         0.9,
+         fmt::format("A state without the running statistics of batch norm was loaded into {}", state.kind),
+         {fmt::format("{} of its {} names were not in it, all of them running statistics (strict=False says nothing)",
+                      state.missing, state.wanted),
+          "state_dict() has them, named_parameters() has not"},
+         {},
+         0,
+         {}});
+    return;
+  }
+}
+
 // The moments of an optimizer are half of where a training stands.
 void look_for_forgotten_moments(const Case& seen, Findings& findings) {
   const ResumedOptimizers& resumed = seen.structure().resumed;
@@ -175,6 +193,7 @@ void look_at_state(const Case& seen, Findings& findings) {
   look_for_rare_changes(seen, findings);
   look_for_unmatched_state(seen, findings);
   look_for_state_that_is_the_model(seen, findings);
+  look_for_lost_statistics(seen, findings);
   look_for_forgotten_moments(seen, findings);
   look_for_memory_leak(seen, findings);
 }

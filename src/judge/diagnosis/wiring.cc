@@ -1,5 +1,6 @@
 // Wiring: what is trained, by which gradients, and whether they arrive. Nearly all of it is exact.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -256,6 +257,43 @@ bool has_momentum(const Case& seen) {
   });
 }
 
+// Two optimizers, each of which clears its gradients, and one backward pass for both.
+void look_for_idle_optimizer(const Case& seen, const std::vector<GradientFacts>& facts, Findings& findings) {
+  const auto& parameters = seen.structure().parameters;
+  if (seen.structure().optimizers.size() != 2 || median_of(seen.history, "calls", 0) != 1 ||
+      median_of(seen.history, "calls", 1) != 2)
+    return;
+  std::array<std::size_t, 2> looked{}, moved{};
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].optimizers.size() != 1 || facts[i].seen < kEnough) continue;
+    const auto owner = static_cast<std::size_t>(parameters[i].optimizers.front());
+    if (owner >= 2) continue;
+    ++looked[owner];
+    moved[owner] += facts[i].nonzero > 0 ? 1 : 0;
+  }
+  // Else it is cut off: what it is to train is in no loss.
+  std::array<bool, 2> is_used{};
+  for (const GraphNode& node : seen.graph() == nullptr ? std::vector<GraphNode>{} : seen.graph()->nodes) {
+    const auto number = static_cast<std::size_t>(node.number);
+    if (node.number < 0 || number >= parameters.size() || parameters[number].optimizers.size() != 1) continue;
+    const auto owner = static_cast<std::size_t>(parameters[number].optimizers.front());
+    if (owner < 2) is_used[owner] = true;
+  }
+  for (std::size_t owner = 0; owner < 2; ++owner) {
+    if (!is_used[owner] || looked[owner] == 0 || moved[owner] > 0 || moved[1 - owner] == 0) continue;
+    findings.push_back({"backward_missing",
+                        0.85,
+                        fmt::format("One of the two optimizers ({}) steps without a backward pass for it",
+                                    seen.structure().optimizers[owner].kind),
+                        {"each step has one backward pass and two calls of zero_grad()",
+                         fmt::format("none of its {} parameters ever had a gradient when it stepped", looked[owner])},
+                        {},
+                        0,
+                        seen.place("step")});
+    return;
+  }
+}
+
 void look_for_missing_calls(const Case& seen, Findings& findings) {
   const Counts& counts = seen.history.counts;
   if (counts.backward >= 3 && counts.step == 0) {
@@ -289,6 +327,7 @@ void look_for_missing_calls(const Case& seen, Findings& findings) {
                         0,
                         seen.place("step")});
   }
+  look_for_idle_optimizer(seen, facts, findings);
   if (counts.optimizers_made >= 3) {
     // Else for each epoch, or episode. SGD without momentum has nothing to forget.
     const bool has_state = has_momentum(seen), is_each_step = counts.optimizers_made > 0.5 * counts.step && has_state;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
@@ -15,6 +16,7 @@ import trainwarden
 import trainwarden.torch as twt
 from trainwarden.torch.examination import batches, examiner, program_calls
 from trainwarden.torch.examination.allowance import SHARE, START_SECONDS, Allowance
+from trainwarden.torch.examination.jumps import Jumps
 
 _PREFIX = "trainwarden/examination/"
 
@@ -199,6 +201,29 @@ def test_answers_that_are_right_in_an_evaluation_without_a_loss(tmp_path: Path) 
     assert "__eq__" not in vars(torch.Tensor) and "eq" not in vars(torch.Tensor)
 
 
+@pytest.mark.parametrize("is_scaled_back", [True, False])
+def test_errors_that_a_program_computes_itself(tmp_path: Path, is_scaled_back: bool) -> None:
+    net, value = nn.Linear(4, 2), torch.randn(30, 4)
+    target = net(value).detach() + 3
+    twt.attach(str(tmp_path / "run"))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+    for _ in range(2):
+        net.train()
+        nn.functional.mse_loss(net(value), target).backward()
+        optimizer.step()
+        net.eval()
+        with torch.no_grad():
+            answers = torch.cat([net(part) for part in value.split(10)])
+            if is_scaled_back:
+                answers = 2 * answers
+            (answers - target).pow(2).mean()
+            (value - value.mean(0)).sum()  # of no answers
+    twt.detach()
+    found = [record["eval_square"][0] for record in records(tmp_path / "run") if "eval_square" in record]
+    assert found == ([] if is_scaled_back else [pytest.approx(9), pytest.approx(9)])
+    assert "__sub__" not in vars(torch.Tensor) and "sub" not in vars(torch.Tensor)
+
+
 def test_tokens_that_targets_are() -> None:
     tokens = torch.arange(40).reshape(2, 20)
     same = batches._matches_of_shifts(tokens, tokens[:, 2:].reshape(-1))
@@ -241,6 +266,34 @@ class Clock:
 
     def __call__(self) -> int:
         return self.now
+
+
+def test_a_long_training_is_looked_at_all_along() -> None:
+    """Of an hour of steps of 100 ms."""
+    clock, looks = Clock(), []
+    allowance = Allowance(clock)
+    for step in range(36_000):
+        clock.now += 100_000_000
+        if allowance.may_examine(step):
+            allowance.examined(step, 4_000_000)
+            looks.append(step)
+    assert 100 < len(looks) < 300
+    assert max(later - earlier for earlier, later in zip(looks, looks[1:])) < 36_000 / 50
+
+
+def test_a_jump_is_looked_at_closer() -> None:
+    clock = Clock()
+    allowance, jumps = Allowance(clock), Jumps()
+    looks = []
+    for step in range(2000):
+        clock.now += 1_000_000
+        if jumps.sees(2.0 if step == 1500 else 1.0 + 0.1 * math.sin(step)):
+            allowance.look_closer()
+        if allowance.may_examine(step):
+            allowance.examined(step, 1_000_000)
+            looks.append(step)
+    assert [step for step in looks if 1500 <= step < 1510] == [1500, 1501, 1502, 1503]
+    assert not any(Jumps().sees(loss) for loss in (float("nan"), 1.0, 100.0))  # nothing is known yet
 
 
 def test_the_last_evaluations_are_looked_at_too() -> None:

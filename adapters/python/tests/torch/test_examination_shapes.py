@@ -194,3 +194,21 @@ def test_a_feature_of_any_input_that_says_the_target() -> None:
         Compared("mse_loss", (torch.zeros(32), target)).add_telling(numbers, [tokens, given])
         share, which = named(numbers)["telling"]
         assert (share > 0.98 and which == 3) == is_told
+
+
+def test_how_sharp_an_attention_is_and_whom_it_hides() -> None:
+    queries, keys = torch.randn(2, 4, 8, 6, requires_grad=True), torch.randn(2, 4, 8, 6)
+    for scale, is_sharp in ((1000.0, True), (0.01, False)):
+        scores = queries @ keys.transpose(-2, -1) * scale
+        nodes = graph_of(scores.softmax(-1).sum(), {}, [], None)[0]["nodes"]
+        known = next(each[2] for each in nodes if each[0] == "Softmax")
+        assert (known["queries"], known["keys"]) == (8, 8)
+        assert (known["peak"] > 0.95) == is_sharp and known["peak"] <= 1
+
+
+def test_a_mask_of_keys_with_a_token_of_the_class_before_them() -> None:
+    tokens = torch.tensor([[3, 4, 0, 0], [5, 0, 0, 0], [6, 7, 8, 0]])
+    shown = torch.cat([torch.ones(3, 1, dtype=torch.bool), tokens != 0], 1)
+    assert filled(~shown[:, None, None, :], tokens) == [1.0, 1.0, 0.0, 0.5]
+    assert filled(shown[:, None, None, :], tokens) == [1.0, 0.0, 1.0, 0.5]
+    assert filled(torch.ones(3, 1, 1, 12, dtype=torch.bool), tokens) is None

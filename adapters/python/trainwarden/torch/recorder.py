@@ -237,7 +237,7 @@ class Recorder:
 
     def end_quiet_step(self) -> bool:
         """Ends a step of which nothing is wanted. False: it has not ended, as there is more to do than to count it."""
-        if self.examiner.looks:
+        if self.examiner.looks or self.examiner.is_due():
             return False
         return not self.logged.is_holding(self._mode) and self.hook.end_idle_step()
 

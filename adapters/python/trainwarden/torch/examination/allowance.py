@@ -14,9 +14,14 @@ _GRANT_EVERY_SECONDS = 2.0
 # What an examination is supposed to cost before one has been measured.
 _FIRST_FULL_NS = 8_000_000
 _FIRST_LIGHT_NS = 60_000
-# The first steps are examined one after the other, later ones at distances that grow with the training.
+# The first steps are examined one after the other, later ones at distances that grow with the training, in steps or in
+# time, whichever is sooner: a week of training gets some hundred looks, and what breaks late is seen, too.
 _DENSE_STEPS = 5
 _GROWTH = 1.25
+_EVERY_SECONDS = 10.0
+_TIME_GROWTH = 1 / 60
+# When something has happened so many steps are examined one after the other, as at the start.
+_CLOSER_STEPS = 4
 # Of what there is, so much is for full examinations and for evaluations, and the rest for light looks.
 _FOR_FULL = 0.6
 _FOR_EVALUATIONS = 0.15
@@ -47,6 +52,8 @@ class Allowance:
         self._light_ns = float(_FIRST_LIGHT_NS)
         self._first = 0  # step of the training, where the process trains several one after the other
         self._next_full = 0
+        self._last_full_ns = self._began
+        self._closer = 0  # steps that are still to be examined one after the other
         self._granted, self._granted_ns = 0.0, self._began  # what trainings after the first one may cost besides, and when
         self._row = 0  # looks that are still to come before it is asked again whether there is time
 
@@ -68,11 +75,28 @@ class Allowance:
 
     def may_examine(self, step: int) -> bool:
         """Is this train step, counted from 0, to be looked at in full?"""
-        return step >= self._next_full and (step < 2 or _FOR_FULL * self._allowed() - self._full_spent > self._full_ns)
+        is_due = step >= self._next_full or self._closer > 0 or self._is_late()
+        return is_due and (step < 2 or _FOR_FULL * self._allowed() - self._full_spent > self._full_ns)
+
+    def is_due(self, step: int) -> bool:
+        """Would this step be looked at, in full or as the first of a row? Changes nothing."""
+        return self.may_examine(step) or self._light_left() >= _ROW * self._light_ns
+
+    def _light_left(self) -> float:
+        return (1.0 - _FOR_FULL - _FOR_EVALUATIONS) * self._allowed() - self._light_spent
+
+    def _is_late(self) -> bool:
+        now = self._clock()
+        distance = max(_EVERY_SECONDS * 1e9, _TIME_GROWTH * (now - self._began))
+        return now - self._last_full_ns > distance
+
+    def look_closer(self) -> None:
+        """Something has happened: the next steps are examined one after the other, as far as there is time."""
+        self._closer = _CLOSER_STEPS
 
     def may_look(self) -> bool:
         """Is there time for what costs little: a loss, a call of a model? Steps in a row, as beginning to look costs most."""
-        left = (1.0 - _FOR_FULL - _FOR_EVALUATIONS) * self._allowed() - self._light_spent
+        left = self._light_left()
         if self._row > 0:
             self._row -= 1
             return left > self._light_ns
@@ -106,6 +130,8 @@ class Allowance:
     def examined(self, step: int, spent_ns: int) -> None:
         done = step - self._first
         self._next_full = step + 1 if done + 1 < _DENSE_STEPS else self._first + max(done + 2, round(done * _GROWTH))
+        self._closer = max(0, self._closer - 1)
+        self._last_full_ns = self._clock()
         self._full_ns += _SMOOTHING * (spent_ns - self._full_ns)
         self._full_spent += spent_ns
 

@@ -101,6 +101,11 @@ def row_prints(value: torch.Tensor, rows: int = _PRINTED_ROWS) -> Optional[torch
     return flat @ _weights_on(flat.device)[: flat.shape[1]]
 
 
+def telling_input(inputs: list[torch.Tensor]) -> torch.Tensor:
+    """The one by which samples are told apart: the first one, unless it holds too little for that."""
+    return next((each for each in inputs if each.dim() >= 2 and each.numel() // each.shape[0] >= 4), inputs[0])
+
+
 def add_order(numbers: Numbers, value: torch.Tensor) -> None:
     """`batch_order` of inputs of shape [samples, length, ...]: how alike elements are that follow each other in a sample,
     and those that lie as far apart in memory as there are samples: the latter are neighbours where the two axes were

@@ -8,9 +8,9 @@ from typing import Any, Optional
 import torch
 
 from . import dropouts
-from .batches import Compared, add_spread, fingerprint, row_prints, tensors_in
+from .batches import Compared, add_spread, fingerprint, row_prints, telling_input, tensors_in
+from .comparisons import Comparisons
 from .numbers import Numbers, is_measurable
-from .program_calls import Matches
 
 _MAX_LOSSES = 4096
 # The samples of so many batches are told apart, so many of each.
@@ -25,7 +25,7 @@ class Evaluation:
         self.after_step = after_step
         self._losses: list[torch.Tensor] = []
         self._rights: list[torch.Tensor] = []
-        self._matches = Matches()
+        self._comparisons = Comparisons()
         self._calls = 0
         self._first: Optional[Numbers] = None  # of its first batch
         self._rows: list[torch.Tensor] = []  # prints of samples
@@ -37,11 +37,11 @@ class Evaluation:
 
     def begin_step(self) -> None:
         """A step of it is looked at."""
-        self._matches.begin()
+        self._comparisons.begin()
 
     def end_steps(self) -> None:
         """A train step begins, or the evaluation is written."""
-        self._rights += self._matches.end()
+        self._comparisons.end()
 
     def call_begins(self, value: Optional[torch.Tensor]) -> None:
         """A model in evaluation mode is called. Of calls with the same input the answers are averaged, perhaps."""
@@ -50,17 +50,20 @@ class Evaluation:
         if self._random[0] < _MAX_BATCHES:
             self._random_before = _random_states()
             dropouts.begin()
+        self._comparisons.call_begins()
 
-    def call_ends(self) -> None:
+    def call_ends(self, output: Any) -> None:
+        self._comparisons.call_ends(output)
         self.dropout_place = dropouts.end() or self.dropout_place
         before, self._random_before = self._random_before, None
         if before is not None:
             moved = any(not torch.equal(one, other) for one, other in zip(before, _random_states()))
             self._random = [self._random[0] + 1, self._random[1] + int(moved)]
 
-    def see_input(self, value: torch.Tensor) -> None:
+    def see_input(self, inputs: list[torch.Tensor]) -> None:
         self._calls += 1
-        rows = row_prints(value, _ROWS) if len(self._rows) < _MAX_BATCHES else None
+        value = inputs[0]
+        rows = row_prints(telling_input(inputs), _ROWS) if len(self._rows) < _MAX_BATCHES else None
         if rows is not None:
             self._rows.append(rows)
         if self._first is None:
@@ -75,7 +78,6 @@ class Evaluation:
         plain = compared.plain_loss()  # which is what that of the training is, whatever is weighted or summed up
         self._losses.append((plain if plain is not None else value).detach().clone().double())
         if compared.has_classes():
-            self._matches.end()  # which would count them twice
             scores, target = compared.scores()
             valid = compared.valid(target, scores.shape[-1])
             right = ((scores.argmax(dim=-1) == target) & valid).sum().double()
@@ -97,8 +99,11 @@ class Evaluation:
         if self._losses:
             numbers.add("eval_loss", torch.stack(self._losses).mean())
             numbers.add("eval_losses", float(len(self._losses)))
-        if self._rights:
-            numbers.add("eval_accuracy", torch.stack(self._rights).mean())
+        # Where a loss function has seen the labels, the program compares the same ones.
+        if rights := self._rights or self._comparisons.shares:
+            numbers.add("eval_accuracy", torch.stack(rights).mean())
+        if squares := self._comparisons.squares:
+            numbers.add("eval_square", torch.stack(squares).mean())
 
 
 def _random_states() -> list[torch.Tensor]:

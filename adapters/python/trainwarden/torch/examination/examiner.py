@@ -25,11 +25,12 @@ from ..roots import Model
 from ..transforms import depth_of_gradients
 from .adversaries import Adversaries
 from .allowance import Allowance
-from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, fingerprint, row_prints, tensors_in
+from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, fingerprint, row_prints, telling_input, tensors_in
 from .evaluation import Evaluation
 from .exchanged import Exchanges
 from .fed import Fed
 from .graph import graph_of
+from .jumps import Jumps
 from .layers import Layers
 from .masks import Masks
 from .norms import Norms
@@ -57,6 +58,8 @@ _MAX_INPUTS = 4
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
+# Of steps that are only counted each so manieth is asked whether it is time for a look.
+_ASKED_EVERY = 4
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -120,7 +123,9 @@ class Examiner:
         self._compared: list[dict[str, Any]] = []
         self._written: dict[str, str] = {}
         self._step_ns = 0
+        self._quiet = 0
         self._looks: list[tuple[int, torch.Tensor]] = []
+        self._jumps = Jumps()
         self._followed: Optional[tuple[weakref.ref[Optimizer], Followed]] = None
         self._outside: list[torch.Tensor] = []  # of steps that were compared: did something else change weights?
         self._calls = [0, 0]  # backward passes and zero_grad() in this step
@@ -138,6 +143,7 @@ class Examiner:
         self._inputs: list[torch.Tensor] = []  # the same, all of them
         self._outputs: list[torch.Tensor] = []  # of models in this step, the same
         self._has_input = False  # what goes into the model was seen in this step
+        self._input_model: Optional[torch.nn.Module] = None  # that got it
         self._graphs = 0
         self._optimizers_seen = Optimizers()
         self._described = 0  # parameters that the structure had when it was described last
@@ -161,7 +167,7 @@ class Examiner:
         self._has_input = False
         self._calls = [0, 0]
         self._has_closure = False
-        self._input = None
+        self._input = self._input_model = None
         self._inputs = []
         self._outputs = []
         if mode in ("eval", "predict"):
@@ -184,6 +190,12 @@ class Examiner:
         self._level = _LIGHT if self._allowance.may_evaluate(self._step) else _NONE
         if self._level == _LIGHT:
             self._evaluation.begin_step()
+
+    def is_due(self) -> bool:
+        """A step ends that was only counted. Is there time to look at the next one? Asked for some of these steps."""
+        self._quiet = (self._quiet + 1) % _ASKED_EVERY
+        is_asked = self.is_on and self._quiet == 0 and self._mode not in ("eval", "predict")
+        return is_asked and self._allowance.is_due(self._hook.mode_step + 1)
 
     @property
     def looks(self) -> bool:
@@ -233,29 +245,29 @@ class Examiner:
             if root is not None and not root.training:
                 counts["grad_in_eval"] += 1
         if self._level == _FULL or (evaluates and self._level == _LIGHT):
-            self._look_at_inputs(evaluates, args, kwargs)
+            self._look_at_inputs(evaluates, root, args, kwargs)
         if evaluates and self._level == _LIGHT and root is not None and not root.training:
-            self._begin_random(_first_tensor(args))
+            self._answer_begins(_first_tensor(args))
         if self._layers is not None and not evaluates:
             self._exchanges.gives("the input", (args, kwargs))
             self._adversaries.forward_begins((args, kwargs))
 
     @_own
-    def _begin_random(self, value: Optional[torch.Tensor]) -> None:
+    def _answer_begins(self, value: Optional[torch.Tensor]) -> None:
         if self._evaluation is not None:
             self._evaluation.call_begins(value)
 
     @_own
-    def _end_random(self) -> None:
+    def _answer_ends(self, output: Any) -> None:
         if self._evaluation is not None:
-            self._evaluation.call_ends()
+            self._evaluation.call_ends(output)
             if self._evaluation.dropout_place is not None:
                 self._places.setdefault("dropout", self._evaluation.dropout_place)
 
     def forward_ends(self, output: Any) -> None:
         """An outermost model has given this."""
         if self._level == _LIGHT and self._mode in ("eval", "predict"):
-            self._end_random()
+            self._answer_ends(output)
         if self._level == _FULL and self._mode not in ("eval", "predict"):
             self._outputs += [each for each in tensors_in(output) if each.grad_fn is not None][:_MAX_OUTPUTS]
             self._outputs = self._outputs[-_MAX_OUTPUTS:]
@@ -279,7 +291,7 @@ class Examiner:
             self._counts["no_grad_training"] -= 1
 
     @_own
-    def _look_at_inputs(self, evaluates: bool, args: Any, kwargs: Any) -> None:
+    def _look_at_inputs(self, evaluates: bool, model: Optional[torch.nn.Module], args: Any, kwargs: Any) -> None:
         if depth_of_gradients() > 0:
             return
         inputs = [each for each in tensors_in((args, kwargs)) if is_measurable(each) and each.numel() > 1]
@@ -287,17 +299,28 @@ class Examiner:
             return
         if evaluates:
             if self._evaluation is not None:
-                self._evaluation.see_input(inputs[0])
+                self._evaluation.see_input(inputs)
+        elif self._numbers is not None and self._has_input and self._is_of_another(model, inputs[0]):
+            if "other_input" not in self._seen_names():
+                add_spread(self._numbers, "other_input", inputs[0])
         elif self._numbers is not None and not self._has_input:
             self._has_input = True
+            self._input_model = model
             self._prints.append((self._step, fingerprint(inputs[0])))
             self._add_inputs(self._numbers, inputs)
             self._input = inputs[0].detach()
             self._inputs = [each.detach() for each in inputs[:_MAX_INPUTS]]
 
+    def _is_of_another(self, model: Optional[torch.nn.Module], value: torch.Tensor) -> bool:
+        """Is it for another model, or another part of the same one, than the first input of the step was?"""
+        is_wide = value.dim() >= 2 and value.numel() // value.shape[0] >= 4
+        is_other = model is not self._input_model or (bool(self._inputs) and value.shape[1:] != self._inputs[0].shape[1:])
+        return is_wide and is_other
+
     def _add_inputs(self, numbers: Numbers, inputs: list[torch.Tensor]) -> None:
-        for index, each in enumerate(inputs[:4]):
+        for index, each in enumerate(inputs[:_MAX_INPUTS]):
             add_spread(numbers, "input" if index == 0 else f"input{index}", each)
+        numbers.add("float_inputs", [float(each.is_floating_point()) for each in inputs[:_MAX_INPUTS]])
         first = inputs[0]
         if first.dim() == 2 and first.is_floating_point() and 2 <= first.shape[1] <= 4096:
             spread = first.detach()[:256].float().std(dim=0, unbiased=False)
@@ -306,7 +329,7 @@ class Examiner:
         if self._fulls % _LAYERS_EVERY == 0:
             add_neighbours(numbers, first)
             add_order(numbers, first)
-        rows = row_prints(first)
+        rows = row_prints(telling_input(inputs))
         if rows is not None:
             numbers.add("row_prints", rows)
         numbers.add("input_shape", [float(size) for size in first.shape])
@@ -387,6 +410,8 @@ class Examiner:
         if root is None or root.numel() != 1 or not is_measurable(root):
             return
         self._looks.append((self._step, root.detach().clone()))
+        if root.device.type == "cpu" and self._jumps.sees(float(root.detach())):  # elsewhere that would wait for the device
+            self._allowance.look_closer()
         if self._level == _FULL:
             self._look_at_loss(root)
 
@@ -462,6 +487,7 @@ class Examiner:
         self._weights = self._evaluation = self._before = None
         self._known_optimizers.clear()
         self._looks, self._prints = [], []
+        self._jumps = Jumps()
         self._written.clear()  # who judges from here on has read nothing yet
         self._last_described = {}
         self._allowance.begin_again(self._step + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional
 
 import torch
@@ -12,6 +13,9 @@ from .numbers import is_measurable
 _MAX_NODES = 4000
 _MAX_MASKS = 4
 _MAX_FACTOR = 1 << 16
+_MAX_ROWS = 512
+# What says that an attention of torch's own leaves keys out.
+_HIDING = ("_saved_is_causal", "_saved_attn_mask", "_saved_attn_bias")
 _NUMBERS = ("_saved_dim", "_saved_reduction", "_saved_exponent", "_saved_p", "_saved_training", "_saved_eps")
 _LISTS = ("_saved_dim", "_saved_dims", "_saved_padding", "_saved_dilation", "_saved_pad", "_saved_dim0", "_saved_dim1")
 _SIZES = ("_saved_self_sizes", "_saved_self_sym_sizes", "_saved_sizes", "_saved_weight_sizes")
@@ -77,11 +81,30 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
         known.update(_factor_of(node))
     if name in ("Softmax", "LogSoftmax"):
         known["axes"] = node._saved_result.dim()
+        if name == "Softmax":
+            known.update(_attention_of(node._saved_result))
+    if name.startswith("ScaledDotProduct"):
+        known["hides"] = any(_is_given(getattr(node, key, None)) for key in _HIDING)
     for key in _SIZES:
         value = getattr(node, key, None)
         if isinstance(value, (tuple, list)) and all(isinstance(each, int) for each in value):
             known["sizes"] = list(value)
     return [name, before, known]
+
+
+def _attention_of(result: torch.Tensor) -> dict[str, Any]:
+    """Of a softmax over the last of several axes: how many queries and keys, and the mean of the largest weight."""
+    if result.dim() < 3 or not is_measurable(result) or result.numel() == 0:
+        return {}
+    rows = result.detach().reshape(-1, result.shape[-1])
+    rows = rows[:: max(1, rows.shape[0] // _MAX_ROWS)]
+    peak = float(rows.float().max(dim=-1).values.mean())
+    known = {"queries": result.shape[-2], "keys": result.shape[-1]}
+    return {**known, "peak": peak} if math.isfinite(peak) else known
+
+
+def _is_given(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) or value is True
 
 
 def _mask_of(node: Any, given: Optional[torch.Tensor]) -> dict[str, Any]:

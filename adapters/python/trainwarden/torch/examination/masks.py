@@ -13,6 +13,7 @@ import torch
 from .numbers import Numbers, is_measurable
 
 _TINY = 1e-12
+_MAX_MORE = 4
 # Where the mask of keys stands among the arguments of what torch has.
 _KEYS = {"MultiheadAttention": (3, "key_padding_mask"), "TransformerEncoder": (2, "src_key_padding_mask"),
          "TransformerEncoderLayer": (2, "src_key_padding_mask"), "Transformer": (6, "src_key_padding_mask")}  # fmt: skip
@@ -80,9 +81,12 @@ def filled(mask: torch.Tensor, tokens: Optional[torch.Tensor]) -> Optional[list[
         pairs = mask.reshape(-1, rows, rows)[:64].float().mean(dim=0)
         upper = torch.ones(rows, rows, dtype=torch.bool, device=mask.device).triu(1)
         return [0.0, pairs[upper].mean().item(), pairs.diagonal().mean().item(), pairs[upper.T].mean().item()]
-    if tokens is None or tokens.dim() != 2 or mask.numel() != tokens.numel() or mask.shape[-1] != tokens.shape[1]:
+    if tokens is None or tokens.dim() != 2 or mask.numel() != tokens.shape[0] * places:
         return None
-    hidden = mask.reshape(tokens.shape).float()
+    more = places - tokens.shape[1]  # tokens that the model puts before those of its input, as that of a class
+    if not 0 <= more <= _MAX_MORE:
+        return None
+    hidden = mask.reshape(tokens.shape[0], places)[:, more:].float()
     last = tokens[:, -1].mode().values
     padding = (tokens == last).flip(1).long().cumprod(dim=1).flip(1).bool()
     if not bool(padding.any()) or bool(padding.all()):

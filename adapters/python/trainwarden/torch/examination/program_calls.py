@@ -1,5 +1,5 @@
 """Program calls: what a program does beside its steps that a diagnosis wants to know: the seeds that it sets, the states
-that it loads into models, and how often its predictions are right in an evaluation that computes no loss."""
+that it loads into models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import dropouts, loaded_files
 
 _MAX_LOADED = 16
 _MAX_SEEDS = 64
-_MAX_MATCHES = 4096
+_STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
 class Loaded(NamedTuple):
@@ -24,6 +24,7 @@ class Loaded(NamedTuple):
     missing: int  # of them not in the state
     unexpected: int  # names of the state that the module does not have
     itself: int  # of its parameters that the state is, not a copy of them: loading it changes nothing
+    statistics: int = 0  # of the names that were not in the state, those of running statistics of batch norm
 
 
 loaded: list[Loaded] = []  # the first ones of the process
@@ -71,7 +72,8 @@ def _load_state_dict(torch_function: Callable[..., Any], *args: Any, **kwargs: A
         missing, unexpected = getattr(result, "missing_keys", None), getattr(result, "unexpected_keys", None)
         if isinstance(missing, list) and isinstance(unexpected, list):
             wanted = sum(1 for _ in args[0].parameters()) + sum(1 for _ in args[0].buffers())
-            loaded.append(Loaded(type(args[0]).__name__, wanted, len(missing), len(unexpected), itself))
+            statistics = sum(1 for name in missing if str(name).split(".")[-1] in _STATISTICS)
+            loaded.append(Loaded(type(args[0]).__name__, wanted, len(missing), len(unexpected), itself, statistics))
     return result
 
 
@@ -88,49 +90,3 @@ def _count_itself(module: Any, state: Any) -> int:
         )  # fmt: skip
     except RuntimeError:  # tensors without storage
         return 0
-
-
-class Matches:
-    """Comparisons of two tensors of whole numbers, as `(output.argmax(1) == labels)` is one. Stands in torch from
-    begin() to end(), that is during an evaluation that is looked at, and keeps the shares of equal elements."""
-
-    def __init__(self) -> None:
-        self._shares: list[torch.Tensor] = []
-        self._put: dict[str, Any] = {}
-
-    def begin(self) -> None:
-        if self._put or any(name in vars(torch.Tensor) for name in ("__eq__", "eq")):
-            return  # somebody else stands there
-        for name in ("__eq__", "eq"):
-            self._put[name] = self._around(getattr(torch.Tensor, name))
-            setattr(torch.Tensor, name, self._put[name])
-
-    def end(self) -> list[torch.Tensor]:
-        for name, ours in self._put.items():
-            if vars(torch.Tensor).get(name) is ours:
-                delattr(torch.Tensor, name)
-        self._put = {}
-        taken, self._shares = self._shares, []
-        return taken
-
-    def _around(self, torch_function: Any) -> Any:
-        def equal(value: Any, other: Any) -> Any:
-            result = torch_function(value, other)
-            if _are_labels(value, other) and isinstance(result, torch.Tensor) and len(self._shares) < _MAX_MATCHES:
-                self._shares.append(result.detach().double().mean())
-            return result
-
-        return equal
-
-
-def _are_labels(value: Any, other: Any) -> bool:
-    return (
-        type(value) is torch.Tensor
-        and type(other) is torch.Tensor
-        and value.dtype == torch.int64
-        and other.dtype == torch.int64
-        and value.shape == other.shape
-        and value.dim() >= 1
-        and not value.is_meta
-        and value.layout is torch.strided
-    )

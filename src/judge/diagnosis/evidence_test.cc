@@ -1,0 +1,145 @@
+// What is read off the numbers of a training: both sides of each.
+#include <gtest/gtest.h>
+
+#include "judge/diagnosis/diagnosis_testing.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+double confidence_of(const Diagnosis& diagnosis, std::string_view cause) {
+  for (const CauseFinding& each : diagnosis.findings) {
+    if (each.cause == cause) return each.confidence;
+  }
+  return 0;
+}
+
+TEST(Rates, ALossThatIsMultipliedAndNotDividedAgain) {
+  const auto cause = [](double factor, const char* optimizer) {
+    TrainingUnderTest training;
+    training.seen_part = 1 / factor;
+    training.loss_at_end = 0.72;  // it learns nothing
+    training.optimizer = optimizer;
+    return confidence_of(training.diagnosis(), "loss_scaling");
+  };
+  const char* const sgd = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.1,"momentum":0}]})";
+  EXPECT_GT(cause(128, sgd), 0.8);
+  EXPECT_EQ(cause(4, sgd), 0);
+  EXPECT_EQ(cause(128, R"({"kind":"Adam","groups":[{"parameters":2,"lr":0.1}]})"), 0);
+}
+
+TEST(Rates, GradientsThatExplodeBeforeTheFirstStep) {
+  const auto cause = [](double gradient, const char* kind) {
+    TrainingUnderTest training;
+    training.modules =
+        fmt::format(R"({{"name":"0","kind":"{}","leaf":true}},{{"name":"2","kind":"Linear","leaf":true}})", kind);
+    training.gradient = {gradient, gradient};
+    training.loss_at_end = 1e6;
+    training.update = 0.3;
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause(400, "RNN"), "exploding_gradients");
+  EXPECT_EQ(cause(1, "RNN"), "learning_rate_too_high");
+  EXPECT_EQ(cause(400, "Linear"), "learning_rate_too_high");
+}
+
+TEST(Wiring, AnOptimizerThatStepsWithoutABackwardPass) {
+  const auto cause = [](double backwards, double second, bool is_used = true) {
+    TrainingUnderTest training;
+    training.parameters.replace(training.parameters.rfind("[0]"), 3, "[1]");
+    training.optimizer += R"(,{"kind":"Adam","groups":[{"parameters":1,"lr":0.1}]})";
+    training.gradient = {0.1, second};
+    training.numbers = {{"calls", {backwards, 2}}};
+    training.graph = fmt::format(R"([["Mul",[1,2],{{}}],["parameter",[],{{"number":0}}],{}])",
+                                 is_used ? R"(["parameter",[],{"number":1}])" : R"(["Other",[],{}])");
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause(1, 0), "backward_missing");
+  EXPECT_NE(cause(1, 0.1), "backward_missing");  // one loss for both
+  EXPECT_NE(cause(2, 0), "backward_missing");
+  EXPECT_NE(cause(1, 0, false), "backward_missing");  // it is cut off
+}
+
+TEST(Data, FewNegatives) {
+  const auto cause = [](const char* predicted, Values labels) {
+    TrainingUnderTest training;
+    training.compared = fmt::format(R"({{"function":"cross_entropy","predicted":{},"target":[2],)"
+                                    R"("predicted_dtype":"float32","target_dtype":"int64"}})",
+                                    predicted);
+    training.has_labels = false;
+    training.numbers = {{"labels", std::move(labels)}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("[2,2]", {1, 1}), "batch_size");
+  EXPECT_EQ(cause("[2,2]", {2, 0}), "");
+  EXPECT_EQ(cause("[16,2]", {1, 1}), "");
+}
+
+TEST(Data, InputsBesideTheFirstOne) {
+  const Values plain = {0, 1, -3, 3, 0, 0};
+  const auto cause = [&](Numbers numbers) {
+    TrainingUnderTest training;
+    training.loss_at_end = 0.69;
+    training.numbers = {{"input_shape", {16, 4}}, {"input", plain}, {"input_scales", {1, 1}}};
+    training.numbers.insert(training.numbers.end(), numbers.begin(), numbers.end());
+    return training.diagnosis();
+  };
+  const Values large = {360, 740, -3, 2020, 0, 0};
+  EXPECT_GT(confidence_of(cause({{"float_inputs", {1, 1}}, {"input1", large}}), "input_scale"), 0.8);
+  EXPECT_EQ(confidence_of(cause({{"float_inputs", {1, 0}}, {"input1", large}}), "input_scale"), 0);  // tokens
+  EXPECT_GT(confidence_of(cause({{"other_input", plain}, {"other_input_spread", {1, 1}}}), "constant_inputs"), 0.8);
+  EXPECT_EQ(confidence_of(cause({{"other_input", plain}, {"other_input_spread", {1, 0}}}), "constant_inputs"), 0);
+  EXPECT_EQ(
+      confidence_of(cause({{"other_input", {0, 0, 0, 0, 1, 0}}, {"other_input_spread", {0, 1}}}), "constant_inputs"),
+      0);  // what a decoder begins with
+}
+
+TEST(Generalisation, RightAnswersThatTheTrainingDoesNotTake) {
+  const auto weight = [](double evaluated, double dropout) {
+    TrainingUnderTest training;
+    training.modules += fmt::format(R"(,{{"name":"3","kind":"Dropout","leaf":true,"settings":{{"p":{}}}}})", dropout);
+    training.numbers = {{"accuracy", {0.45}}, {"eval_after", {1}}, {"eval_calls", {4}}, {"eval_accuracy", {evaluated}}};
+    return confidence_of(training.diagnosis(), "label_noise");
+  };
+  EXPECT_GT(weight(0.9, 0), 0.8);
+  EXPECT_EQ(weight(0.9, 0.5), 0);
+  EXPECT_EQ(weight(0.6, 0), 0);
+}
+
+TEST(Generalisation, SquaresThatTheProgramComputesItself) {
+  const auto cause = [](const char* function) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = fmt::format(R"({{"function":"{}","predicted":[16,1],"target":[16,1],)"
+                                    R"("predicted_dtype":"float32","target_dtype":"float32"}})",
+                                    function);
+    TrainingHistory history;
+    for (const double late : {0.7, 0.5, 0.9, 1.4, 2.0}) {
+      training.numbers = {{"eval_after", {late}}, {"eval_calls", {4}}, {"eval_square", {late}}};
+      training.steps = 10;
+      training.add_to(history);
+    }
+    training.numbers.clear();
+    training.steps = 200;
+    training.loss_at_end = 0.05;
+    training.add_to(history);
+    return is_told(diagnose(history), "overfitting") || is_told(diagnose(history), "overtraining");
+  };
+  EXPECT_TRUE(cause("mse_loss"));
+  EXPECT_FALSE(cause("l1_loss"));
+}
+
+TEST(Rules, DeadUnitsThroughWhichNothingComesBack) {
+  const auto confidence = [](double gradient) {
+    TrainingUnderTest training;
+    training.gradient = {gradient, 0.1};
+    training.loss_at_end = 0.69;
+    TrainingHistory history = training.history();
+    history.take_rule({"DeadRelu", "", "all units are dead", 1, false, 1});
+    return confidence_of(diagnose(history), "dead_relu");
+  };
+  EXPECT_GT(confidence(0), 0.8);
+  EXPECT_LT(confidence(0.1), 0.5);
+}
+
+}  // namespace
+}  // namespace trainwarden::diagnosis

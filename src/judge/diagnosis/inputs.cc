@@ -1,0 +1,356 @@
+// Inputs: what goes into the model, and whether it means what the model takes it for.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+// Places in "input": mean, deviation, minimum, maximum, zeros, not finite.
+constexpr std::size_t kMean = 0, kDeviation = 1, kMin = 2, kMax = 3, kNotFinite = 5;
+
+// The samples of which the data loader's batches were seen to be bad in this way, each once, the first two; what is
+// known besides comes after.
+std::vector<std::string> with_samples(const Case& seen, std::string_view kind, std::vector<std::string> evidence) {
+  constexpr std::size_t kMost = 2;
+  std::set<std::pair<std::int64_t, std::string>> told;
+  std::vector<std::string> lines;
+  for (const BadBatch& batch : seen.history.bad_batches) {
+    const BadSample& first = batch.samples.front();
+    if (batch.kind != kind || lines.size() == kMost || !told.emplace(first.index, first.source).second) continue;
+    lines.push_back(described(batch));
+  }
+  lines.insert(lines.end(), evidence.begin(), evidence.end());
+  return lines;
+}
+
+// Batches that the examination has not seen go in: the loss shows it.
+void look_for_bad_batches(const Case& seen, Findings& findings) {
+  const auto& batches = seen.history.bad_batches;
+  const auto bad =
+      std::find_if(batches.begin(), batches.end(), [](const BadBatch& batch) { return batch.kind == "not_finite"; });
+  if (bad == batches.end() || seen.symptoms.train.not_finite == 0) return;
+  const auto count =
+      std::count_if(batches.begin(), batches.end(), [](const BadBatch& batch) { return batch.kind == "not_finite"; });
+  findings.push_back(
+      {"bad_samples",
+       0.9,
+       fmt::format("The data loader gives values that are not numbers, first at step {}", bad->step),
+       with_samples(seen, "not_finite", {fmt::format("in {} of the batches that were looked at", count)}),
+       {},
+       bad->step,
+       {}});
+}
+
+void look_for_bad_samples(const Case& seen, Findings& findings) {
+  const std::size_t before = findings.size();
+  for (const char* what : {"input", "target", "input1"}) {
+    std::size_t hit = 0, seen_count = 0;
+    std::int64_t step = -1;
+    double worst = 0;
+    Values largest;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      const double share = snapshot.at(what, kNotFinite);
+      if (!std::isfinite(share)) continue;
+      ++seen_count;
+      largest.push_back(std::max(std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax))));
+      if (share > 0 && std::string_view(what) != "input1") {
+        ++hit;
+        worst = std::max(worst, share);
+        if (step < 0) step = snapshot.step;
+      }
+    }
+    if (hit > 0) {
+      findings.push_back({"bad_samples",
+                          0.95,
+                          fmt::format("{} hold values that are not numbers, first at step {}",
+                                      std::string_view(what) == "target" ? "Targets" : "Inputs", step),
+                          with_samples(seen, "not_finite",
+                                       {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit,
+                                                    seen_count, number(100 * worst))}),
+                          {},
+                          step,
+                          {}});
+      continue;
+    }
+    if (largest.size() < 8) continue;
+    const double usual = median(largest), peak = *std::max_element(largest.begin(), largest.end());
+    if (peak > 50 * usual && usual > 0 &&
+        (seen.is_ill() || seen.symptoms.is_rough || seen.symptoms.train.peak > 5 * seen.symptoms.train.first)) {
+      findings.push_back(
+          {"bad_samples",
+           0.8,
+           fmt::format("Some {} hold values of {}, where {} is usual",
+                       std::string_view(what) == "target" ? "targets" : "inputs", number(peak), number(usual)),
+           with_samples(seen, "outlier", {fmt::format("the loss peaked at {}", number(seen.symptoms.train.peak))}),
+           {},
+           0,
+           {}});
+    }
+  }
+  if (findings.size() == before) look_for_bad_batches(seen, findings);
+}
+
+// One element has most of the spread of a whole batch: a sentinel, a wrong unit, a slip of the pen.
+void look_for_lone_elements(const Case& seen, Findings& findings) {
+  for (const char* what : {"input", "input1", "input2", "input3", "target"}) {
+    std::size_t hit = 0, count = 0;
+    double farthest = 0;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      const double share = snapshot.at(std::string(what) + "_peak"), zeros = snapshot.at(what, 4);
+      if (!std::isfinite(share) || zeros > 0.9 || snapshot.at("input_shape", 0) < 16) continue;
+      ++count;
+      if (share < 0.5) continue;
+      ++hit;
+      farthest = std::max({farthest, std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax))});
+    }
+    const Course& train = seen.symptoms.train;
+    const bool hurts = seen.is_ill() || seen.symptoms.is_rough || train.peak > 3 * std::abs(train.first);
+    if (count < 6 || hit * 10 < count) continue;
+    findings.push_back(
+        {"bad_samples",
+         hurts ? 0.75 : 0.45,
+         fmt::format("Single {} of up to {} outweigh all others of their batch",
+                     std::string_view(what) == "target" ? "targets" : "inputs", number(farthest)),
+         with_samples(
+             seen, "outlier",
+             {fmt::format("in {} of {} examined batches one element has more than half of the variance", hit, count),
+              fmt::format("the loss peaked at {}, it began at {}", number(train.peak), number(train.first))}),
+         {},
+         0,
+         {}});
+    return;
+  }
+}
+
+// Of two models that a step calls one after the other, as the towers of a contrastive training.
+void look_for_constant_inputs_of_another(const Case& seen, Findings& findings) {
+  const double share = median_of(seen.history, "other_input_spread", 1);
+  const bool is_start = !(median_of(seen.history, "other_input", kDeviation) > 1e-6);  // of a decoder, as zeros
+  if (!(share > 0.999) || is_start || !(median_of(seen.history, "input_shape", 0) >= 4)) return;
+  findings.push_back({"constant_inputs",
+                      0.85,
+                      "All samples of a batch have the same input in the second of the models that are trained",
+                      {fmt::format("{} % of its features are the same in all samples of a batch", number(100 * share))},
+                      {},
+                      0,
+                      {}});
+}
+
+void look_for_constant_inputs(const Case& seen, Findings& findings) {
+  const double share = median_of(seen.history, "input_spread", 1),
+               deviation = median_of(seen.history, "input", kDeviation);
+  if (!(share > 0.999) && !(deviation <= 1e-9)) return;
+  const bool is_small = seen.snapshots().front().at("input_shape", 0) < 2;
+  if (is_small) return;
+  findings.push_back(
+      {"constant_inputs",
+       0.9,
+       deviation <= 1e-9 ? "The inputs are all the same number" : "All samples of a batch have the same input",
+       with_samples(seen, "same",
+                    {fmt::format("{} % of the features are the same in all samples of a batch", number(100 * share)),
+                     fmt::format("inputs have a mean of {} and a spread of {}",
+                                 number(median_of(seen.history, "input", kMean)), number(deviation))}),
+       {},
+       0,
+       {}});
+}
+
+// Of tokens: nearly all are the same, as when a vocabulary does not know the words.
+void look_for_unknown_tokens(const Case& seen, Findings& findings) {
+  const double count = median_of(seen.history, "symbols", 0), distinct = median_of(seen.history, "symbols", 1);
+  double known = 0;
+  for (const Module& module : seen.structure().modules) {
+    const auto found = module.settings.find("num_embeddings");
+    if (found != module.settings.end()) known = std::max(known, found->second);
+  }
+  if (!(count >= 64) || known < 16 || !(distinct <= 3)) return;
+  findings.push_back(
+      {"constant_inputs",
+       0.85,
+       fmt::format("The inputs hold {:.0f} different tokens, of {:.0f} that the embedding has", distinct, known),
+       {fmt::format("{:.0f} tokens of a batch were looked at", count),
+        "a vocabulary that knows none of the words gives one number for all"},
+       {},
+       0,
+       {}});
+}
+
+void look_for_input_scale(const Case& seen, Findings& findings) {
+  const bool is_number = !(median_of(seen.history, "float_inputs", 0) < 0.5);
+  double mean = is_number ? median_of(seen.history, "input", kMean) : 0,
+         deviation = is_number ? median_of(seen.history, "input", kDeviation) : 0;
+  if (!std::isfinite(mean) || seen.snapshots().empty()) return;
+  const bool are_numbers = std::isfinite(median_of(seen.history, "input_scales", 0)) ||
+                           seen.snapshots().front().at("input_shape", 2) > 0 || !is_number;
+  if (!are_numbers) return;
+  const bool is_embedded = std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(),
+                                       [](const Module& each) { return starts_with_embedding(each.kind); });
+  if (is_embedded && is_number && !std::isfinite(median_of(seen.history, "input_scales", 0))) return;
+  double size = std::max(deviation, std::abs(mean));
+  for (std::size_t other = 1; other < 4; ++other) {
+    if (!(median_of(seen.history, "float_inputs", other) > 0.5)) continue;
+    const std::string name = fmt::format("input{}", other);
+    const double far = std::abs(median_of(seen.history, name, kMean)), wide = median_of(seen.history, name, kDeviation);
+    if (std::max(far, wide) > size) size = std::max(far, wide), mean = far, deviation = wide;
+  }
+  const double widest = median_of(seen.history, "input_scales", 0),
+               narrowest = median_of(seen.history, "input_scales", 1);
+  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 ||
+                   seen.symptoms.train.first > 3 * seen.symptoms.constant;
+  if (size > 15) {
+    findings.push_back({"input_scale",
+                        !ill        ? 0.35
+                        : size > 60 ? 0.88
+                                    : 0.75,
+                        fmt::format("Inputs are on a scale of {}: they have a mean of {} and a spread of {}",
+                                    number(size), number(mean), number(deviation)),
+                        seen.course(),
+                        {},
+                        0,
+                        {}});
+  } else if (widest > 100 * narrowest && widest > 10) {
+    findings.push_back({"input_scale",
+                        ill ? 0.8 : 0.4,
+                        fmt::format("Features are on very different scales: their spreads go from {} to {}",
+                                    number(narrowest), number(widest)),
+                        seen.course(),
+                        {},
+                        0,
+                        {}});
+  } else if (size < 0.01 && size > 0 && ill) {
+    findings.push_back(
+        {"input_scale",
+         0.75,
+         fmt::format("Inputs are tiny: they have a mean of {} and a spread of {}", number(mean), number(deviation)),
+         seen.course(),
+         {},
+         0,
+         {}});
+  }
+}
+
+void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
+  Values means, deviations;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (std::isfinite(each.numbers.at("eval_input", kMean)))
+      means.push_back(each.numbers.at("eval_input", kMean)),
+          deviations.push_back(each.numbers.at("eval_input", kDeviation));
+  }
+  const double mean = median_of(seen.history, "input", kMean), deviation = median_of(seen.history, "input", kDeviation);
+  if (means.empty() || !(deviation > 1e-9)) return;
+  const double other_mean = median(means), other_deviation = median(deviations);
+  const double shift = std::abs(other_mean - mean) / deviation, ratio = other_deviation / deviation;
+  // Batches vary among themselves: that is the yardstick.
+  Values usual;
+  for (const Snapshot& snapshot : seen.snapshots())
+    usual.push_back(std::abs(snapshot.at("input", kMean) - mean) / deviation);
+  const double noise = std::max(0.02, 4 * median(usual));
+  const bool shifted = shift > std::max(0.4, 4 * noise), stretched = ratio > 1.8 || ratio < 0.55;
+  if (!shifted && !stretched) return;
+  const bool are_numbers = seen.snapshots().empty() || std::isfinite(median_of(seen.history, "input_scales", 0)) ||
+                           seen.snapshots().front().at("input_shape", 2) > 0;
+  if (!are_numbers) return;
+  // Noise that a model of images is fed with to draw from it is no badly prepared sample: is the evaluation worse for
+  // it?
+  const Symptoms& symptoms = seen.symptoms;
+  const bool is_worse =
+      symptoms.eval_late > 1.3 * symptoms.compared_late || symptoms.eval_accuracy < symptoms.accuracy - 0.08;
+  const bool is_known = std::isfinite(symptoms.eval_late) || std::isfinite(symptoms.eval_accuracy);
+  findings.push_back(
+      {"evaluation_preprocessing",
+       is_worse                 ? 0.9
+       : is_known               ? 0.35
+       : symptoms.is_classifier ? 0.6
+                                : 0.45,
+       fmt::format("Inputs have a mean of {} and a spread of {} in evaluation, but {} and {} in training",
+                   number(other_mean), number(other_deviation), number(mean), number(deviation)),
+       {fmt::format("the loss is {} in evaluation and {} in training", number(seen.symptoms.eval_late),
+                    number(seen.symptoms.compared_late))},
+       {},
+       0,
+       {}});
+}
+
+// Images and signals are smooth: neighbours are alike. Where what lies two to four places apart is more alike than
+// neighbours, axes were mixed up.
+void look_for_mixed_axes(const Case& seen, Findings& findings) {
+  const double next = median_of(seen.history, "neighbours", 0);
+  double other = -1;
+  std::size_t lag = 0;
+  for (std::size_t i = 1; i < 4; ++i) {
+    const double here = median_of(seen.history, "neighbours", i);
+    if (here > other) other = here, lag = i + 1;
+  }
+  if (!std::isfinite(next) || !(other > next + 0.15) || other < 0.3) return;
+  findings.push_back({"inputs_scrambled",
+                      0.8,
+                      fmt::format("Elements of the input that lie {} apart are more alike than neighbours: axes were "
+                                  "mixed up, as by reshape() in place of permute()",
+                                  lag),
+                      {fmt::format("their correlation is {:.2f}, that of neighbours {:.2f}", other, next)},
+                      {},
+                      0,
+                      {}});
+}
+
+// Where the axes of samples and of time were mixed up by reshape(), what lies as far apart as there are samples is what
+// followed each other.
+void look_for_mixed_samples(const Case& seen, Findings& findings) {
+  const double near = median_of(seen.history, "batch_order", 0), far = median_of(seen.history, "batch_order", 1);
+  if (!(far > 0.5) || !(far > near + 0.3)) return;
+  findings.push_back({"inputs_scrambled",
+                      0.85,
+                      "The rows of the input mix samples: their axes were exchanged by reshape() in place of permute()",
+                      {fmt::format("elements that lie as far apart as there are samples have a correlation of {:.2f}, "
+                                   "neighbours in a row one of {:.2f}",
+                                   far, near)},
+                      {},
+                      0,
+                      {}});
+}
+
+// A recurrent layer that takes time first got the batch first: it runs over the samples.
+void look_for_recurrence_over_samples(const Case& seen, Findings& findings) {
+  const double batch_first = median_of(seen.history, "recurrent_axes", 0),
+               first = median_of(seen.history, "recurrent_axes", 1),
+               second = median_of(seen.history, "recurrent_axes", 2);
+  if (!(batch_first == 0) || seen.structure().compared.empty()) return;
+  const std::vector<std::int64_t>& target = seen.structure().compared.front().target;
+  if (target.empty() || static_cast<double>(target.front()) != first || first == second) return;
+  findings.push_back({"inputs_scrambled",
+                      0.88,
+                      fmt::format("A recurrent layer with batch_first=False gets the {} samples of the batch as its "
+                                  "steps in time",
+                                  first),
+                      {fmt::format("it gives [{}, {}, ...], and there are {} targets", first, second, target.front())},
+                      {},
+                      0,
+                      {}});
+}
+
+}  // namespace
+
+void look_at_inputs(const Case& seen, Findings& findings) {
+  if (seen.snapshots().empty()) return;
+  look_for_bad_samples(seen, findings);
+  look_for_lone_elements(seen, findings);
+  look_for_constant_inputs(seen, findings);
+  look_for_constant_inputs_of_another(seen, findings);
+  look_for_unknown_tokens(seen, findings);
+  look_for_input_scale(seen, findings);
+  look_for_evaluation_preprocessing(seen, findings);
+  look_for_mixed_axes(seen, findings);
+  look_for_mixed_samples(seen, findings);
+  look_for_recurrence_over_samples(seen, findings);
+}
+
+}  // namespace trainwarden::diagnosis
