@@ -47,6 +47,11 @@ void look_for_seeds(const Case& seen, Findings& findings) {
                       {}});
 }
 
+// Drawn from a normal distribution.
+bool is_noise(const Case& seen) {
+  return std::abs(median_of(seen.history, "input", 0)) < 0.1 && std::abs(median_of(seen.history, "input", 1) - 1) < 0.1;
+}
+
 void look_for_repeated_batches(const Case& seen, Findings& findings) {
   std::map<double, std::size_t> times;
   for (const auto& [step, print] : seen.history.prints) ++times[print];
@@ -57,12 +62,21 @@ void look_for_repeated_batches(const Case& seen, Findings& findings) {
     in_row += seen.history.prints[i].second == seen.history.prints[i - 1].second ? 1 : 0;
   if (times.size() == 1) {
     const bool evaluates = seen.symptoms.evaluations > 0;
+    const bool fails = evaluates && (seen.symptoms.eval_late > 2 * seen.symptoms.compared_late ||
+                                     seen.symptoms.eval_accuracy < seen.symptoms.accuracy - 0.3);
+    if (seen.symptoms.is_adversarial && is_noise(seen)) {
+      findings.push_back({"random_state_repeated",
+                          0.85,
+                          "The noise that the models get is the same in each step",
+                          {fmt::format("all {} looked-at steps have the same", count)},
+                          {},
+                          1,
+                          {}});
+      return;
+    }
     findings.push_back(
         {"same_batch_repeated",
-         evaluates && (seen.symptoms.eval_late > 2 * seen.symptoms.compared_late ||
-                       seen.symptoms.eval_accuracy < seen.symptoms.accuracy - 0.3)
-             ? 0.8
-             : 0.45,
+         fails ? 0.7 : 0.45,  // or one batch is learned by heart on purpose, to see whether that works
          fmt::format("All {} looked-at steps trained on the same batch", count),
          {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
          evaluates ? std::vector<std::string>() : std::vector<std::string>{"full-batch training looks the same"},

@@ -93,6 +93,33 @@ TEST(Data, InputsBesideTheFirstOne) {
       0);  // what a decoder begins with
 }
 
+TEST(Machine, WaitsForData) {
+  const auto cause = [](double waited, double steps) {
+    TrainingHistory history = TrainingUnderTest().history();
+    history.take_signal(kWallSeconds, 10, 100);
+    history.take_signal(kCountedSteps, steps, 100);
+    history.take_signal(kDataWaitSeconds, waited, 100);
+    history.take_signal(kDataStartSeconds, 0.5, 100);
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(cause(8, 200), "slow_data_loading");
+  EXPECT_EQ(cause(3, 200), "");
+  EXPECT_EQ(cause(8, 5000), "");  // next to nothing a step
+}
+
+TEST(Data, NoiseThatIsTheSameInEachStep) {
+  const auto cause = [](double deviation, bool has_two) {
+    TrainingUnderTest training;
+    if (has_two) training.optimizer += R"(,{"kind":"Adam","groups":[{"parameters":1,"lr":0.1}]})";
+    training.numbers = {
+        {"calls", {2, 2}}, {"input", {0, deviation, -3, 3, 0, 0}}, {"print_steps", {1}}, {"prints", {7}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause(1, true), "random_state_repeated");
+  EXPECT_NE(cause(5, true), "random_state_repeated");
+  EXPECT_NE(cause(1, false), "random_state_repeated");
+}
+
 TEST(Generalisation, RightAnswersThatTheTrainingDoesNotTake) {
   const auto weight = [](double evaluated, double dropout) {
     TrainingUnderTest training;

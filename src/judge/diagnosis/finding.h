@@ -52,6 +52,7 @@ void look_at_modes(const Case& seen, Findings& findings);
 void look_at_generalisation(const Case& seen, Findings& findings);
 void look_at_collapse(const Case& seen, Findings& findings);
 void look_at_state(const Case& seen, Findings& findings);
+void look_at_machine(const Case& seen, Findings& findings);
 void look_at_rules(const Case& seen, Findings& findings);  // what rules have found
 
 }  // namespace trainwarden::diagnosis

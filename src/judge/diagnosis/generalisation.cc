@@ -110,18 +110,26 @@ void look_for_wrong_labels(const Case& seen, Findings& findings) {
   for (const Snapshot& snapshot : seen.snapshots()) {
     if (2 * snapshot.step > symptoms.steps) late.push_back(snapshot.at("accuracy"));
   }
+  if (drops || losses > 1) return;
   const double gap = symptoms.eval_accuracy - median(late);
-  if (late.size() < 3 || drops || losses > 1 || !(gap > kGap) || !(symptoms.eval_accuracy > symptoms.majority + kGap))
-    return;
-  findings.push_back({"label_noise",
-                      0.82,
-                      "Many labels of the training are wrong: the model gives right answers in evaluation that it is "
-                      "not given in training",
-                      {fmt::format("{:.0f} % of the answers are right in evaluation, {:.0f} % in training",
-                                   100 * symptoms.eval_accuracy, 100 * median(late))},
-                      {"inputs that are made much harder on purpose (crops, mixed samples) look the same"},
-                      0,
-                      {}});
+  const bool is_wide = late.size() >= 3 && gap > kGap && symptoms.eval_accuracy > symptoms.majority + kGap;
+  // The same of losses, where the labels leave little to be learned.
+  const double shown = 1 - symptoms.eval_late / symptoms.constant;
+  const bool is_steady = symptoms.evaluations >= 3 && symptoms.skill < 0.2 && shown > symptoms.skill + 0.06 &&
+                         symptoms.train.late - symptoms.eval_late > symptoms.train.noise;
+  if (!is_wide && !is_steady) return;
+  findings.push_back(
+      {"label_noise",
+       is_wide ? 0.82 : 0.6,
+       "Many labels of the training are wrong: the model gives right answers in evaluation that it is "
+       "not given in training",
+       {is_wide ? fmt::format("{:.0f} % of the answers are right in evaluation, {:.0f} % in training",
+                              100 * symptoms.eval_accuracy, 100 * median(late))
+                : fmt::format("the loss is {} in evaluation and {} in training, {} without learning",
+                              number(symptoms.eval_late), number(symptoms.compared_late), number(symptoms.constant))},
+       {"inputs that are made much harder on purpose (crops, mixed samples) look the same"},
+       0,
+       {}});
 }
 
 void look_for_the_rest(const Case& seen, Findings& findings) {

@@ -31,6 +31,10 @@ struct StepNumbers {
   bool empty() const { return values.empty(); }
 };
 
+// Signals of a run that are sums over all its steps so far.
+inline constexpr std::string_view kWallSeconds = "phase_total/wall", kDataWaitSeconds = "phase_total/data_wait",
+                                  kDataStartSeconds = "phase_total/data_start", kCountedSteps = "phase_total/steps";
+
 // One full examination of a train step: vectors by name.
 struct Snapshot {
   std::int64_t step = 0;

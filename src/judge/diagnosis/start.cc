@@ -182,9 +182,10 @@ void look_for_dead_units(const Case& seen, Findings& findings) {
   if (dead.empty()) return;
   const bool ill = seen.is_ill() || !seen.symptoms.learns_well;
   findings.push_back({"dead_relu",
-                      worst > 0.95 ? 0.85
-                      : ill        ? 0.7
-                                   : 0.3,
+                      seen.symptoms.is_adversarial ? 0.4  // what the other model drives it to
+                      : worst > 0.95               ? 0.85
+                      : ill                        ? 0.7
+                                                   : 0.3,
                       fmt::format("{:.0f} % of the ReLUs of {} give zero for every sample", 100 * worst, listed(dead)),
                       {fmt::format("of {} it was {:.0f} % at the first step", dead.front(), 100 * at_start)},
                       {},

@@ -57,6 +57,18 @@ bool is_known_signal(std::string_view name) {
   return name.substr(0, 15) == "stale_gradients" || name == "amp/skipped" || name.substr(0, 14) == "learning_rate/";
 }
 
+// How the time went, in sums over all steps.
+Status feed_totals(const StepWindow& window, diagnosis::TrainingHistory& history) {
+  static const TensorSelection kTotals{.patterns = {"^phase_total/(wall|data_wait|data_start|steps)$"}};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto spots, window.select(kTotals));
+  for (const TensorSpot& spot : spots) {
+    if (spot.worker != spots.front().worker) continue;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const double value, window.scalar(spot));
+    history.take_signal(spot.tensor, value, window.mode_step());
+  }
+  return Status();
+}
+
 // Of a run without examinations: its first loss, on its first worker.
 void feed_loss(const StepWindow& window, diagnosis::TrainingHistory& history) {
   static const TensorSelection kLosses{.collections = {"losses"}};
@@ -110,7 +122,7 @@ Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) 
     }
   }
   for (const TensorSpot* spot : numbers) TRAINWARDEN_RETURN_IF_ERROR(feed_numbers(window, *spot, history));
-  return Status();
+  return is_evaluation ? Status() : feed_totals(window, history);
 }
 
 diagnosis::Diagnosis RunDiagnosis::now(Trial& trial) {
