@@ -81,14 +81,20 @@ double learning_rate(const Case& seen) {
   return median(std::move(quotients));
 }
 
-// Of full looks and of the signal, which is seen more often, or not so late.
+// Of full looks and of the signal, which is seen more often, or not so late; of several optimizers they may speak of
+// different ones, and the longer series counts.
 StepNumbers rates_of(const Case& seen) {
-  std::map<std::int64_t, double> rates;
+  std::map<std::int64_t, double> looks, rates;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    if (const double rate = snapshot.at("rate"); std::isfinite(rate)) looks[snapshot.step] = rate;
+  }
   if (const auto found = seen.history.signals.find("learning_rate/0"); found != seen.history.signals.end()) {
     for (std::size_t i = 0; i < found->second.size(); ++i) rates[found->second.steps[i]] = found->second.values[i];
   }
-  for (const Snapshot& snapshot : seen.snapshots()) {
-    if (const double rate = snapshot.at("rate"); std::isfinite(rate)) rates[snapshot.step] = rate;
+  if (seen.structure().optimizers.size() < 2) {
+    for (const auto& [step, rate] : looks) rates[step] = rate;
+  } else if (looks.size() >= rates.size()) {
+    rates = std::move(looks);
   }
   StepNumbers series;
   for (const auto& [step, rate] : rates) series.steps.push_back(step), series.values.push_back(rate);
