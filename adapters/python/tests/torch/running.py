@@ -52,7 +52,9 @@ class Captured:
 def clean_environment() -> dict[str, str]:
     """Without a word to Trainwarden, and on one thread."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
-    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    # Workers that are spawned and end together race for Python's tracker of semaphores, which then warns now and then.
+    quiet = "ignore::UserWarning:multiprocessing.resource_tracker"
+    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONWARNINGS": quiet}
 
 
 def has_pth() -> bool:

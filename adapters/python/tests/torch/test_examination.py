@@ -14,7 +14,7 @@ from torch import nn
 
 import trainwarden
 import trainwarden.torch as twt
-from trainwarden.torch.examination import batches, examiner, program_calls
+from trainwarden.torch.examination import allowance, batches, examiner, program_calls
 from trainwarden.torch.examination.allowance import SHARE, START_SECONDS, Allowance
 from trainwarden.torch.examination.jumps import Jumps
 
@@ -279,6 +279,18 @@ def test_a_long_training_is_looked_at_all_along() -> None:
             looks.append(step)
     assert 100 < len(looks) < 300
     assert max(later - earlier for earlier, later in zip(looks, looks[1:])) < 36_000 / 50
+
+
+def test_it_looks_although_nothing_else_is_wanted_of_the_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that are only counted, without a line of Python in the hook, end when it is time for a look."""
+    for name, value in {"SAVE_INTERVAL": "1000", "SAVE_ALL": "1"}.items():
+        monkeypatch.setenv(f"TRAINWARDEN_{name}", value)
+    monkeypatch.setattr(Allowance, "_light_left", lambda self: 0.0)
+    monkeypatch.setattr(allowance, "START_SECONDS", 60.0)
+    train(120, tmp_path / "run")
+    looks = [record["step"][0] for record in records(tmp_path / "run") if "gradient" in record]
+    assert len(looks) >= 12 and looks[-1] >= 90
+    assert max(later / max(4, earlier) for earlier, later in zip(looks, looks[1:])) < 1.8
 
 
 def test_a_jump_is_looked_at_closer() -> None:
