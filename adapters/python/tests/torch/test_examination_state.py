@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import torch
 from test_examination_shapes import numbers_of
 from torch import nn
 
+from trainwarden.torch import signal_sources
 from trainwarden.torch.examination import loaded_files
 from trainwarden.torch.examination.norms import Norms
 from trainwarden.torch.examination.numbers import Numbers
@@ -73,16 +77,34 @@ def test_states_of_optimizers_are_found_in_what_is_read(optimizer: torch.optim.O
 def test_a_file_that_is_loaded_is_looked_at(
     optimizer: torch.optim.Optimizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import trainwarden.torch as twt
-
     monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
-    twt.attach(str(tmp_path / "run"))
-    try:
-        torch.save({"optimizer": optimizer.state_dict()}, tmp_path / "state.pt")
-        read = torch.load(tmp_path / "state.pt")
-        other = trained()
-        assert loaded_files.describe([other]) == {"optimizers": 1, "given": 0, "fits": True}
-        other.load_state_dict(read["optimizer"])
-        assert loaded_files.describe([other]) == {"optimizers": 1, "given": 1, "fits": True}
-    finally:
-        twt.detach()
+    torch.save({"optimizer": optimizer.state_dict()}, tmp_path / "state.pt")
+    read = signal_sources._load(torch.load, tmp_path / "state.pt")
+    other = trained()
+    assert loaded_files.describe([other]) == {"optimizers": 1, "given": 0, "fits": True}
+    loaded_files._load_state_dict(type(other).load_state_dict, other, read["optimizer"])
+    assert loaded_files.describe([other]) == {"optimizers": 1, "given": 1, "fits": True}
+
+
+def test_the_two_stand_in_torch_where_trainings_are_examined(tmp_path: Path) -> None:
+    """In a process of its own: what is put into torch is put there once."""
+    program = """
+import sys, torch
+import trainwarden.torch as twt
+from trainwarden.torch.examination import loaded_files
+twt.attach(sys.argv[1])
+net = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+net(torch.ones(1, 2)).sum().backward()
+optimizer.step()
+torch.save(optimizer.state_dict(), sys.argv[1] + ".pt")
+optimizer.load_state_dict(torch.load(sys.argv[1] + ".pt"))
+print(loaded_files.describe([optimizer]))
+twt.detach()
+"""
+    for is_on, said in (("1", "{'optimizers': 1, 'given': 1, 'fits': True}"), ("0", "None")):
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path / f"run{is_on}")],
+            env={**os.environ, "TRAINWARDEN_EXAMINE": is_on}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout.strip() == said
