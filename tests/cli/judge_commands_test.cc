@@ -49,6 +49,20 @@ TEST_F(JudgeCommands, CheckFindsWhatIsWrongAndShowsTheEvidence) {
   EXPECT_NE(text.out.find("VanishingGradient fired at step 10 (train 10)"), std::string::npos) << text.out;
 }
 
+TEST_F(JudgeCommands, DiagnoseGoesByTheLossesOfATrainingThatWasNotExamined) {
+  train("healthy", {"--steps", "40"});
+  const Outcome outcome = cli({"diagnose", "healthy"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("Nothing is wrong as far as 40 recorded losses show"), std::string::npos) << outcome.out;
+  const auto answer = cli({"diagnose", "healthy", "--json"}).json();
+  EXPECT_TRUE(answer.at("diagnosis").is_null());
+  EXPECT_EQ(answer.at("loss").at("looks"), 40);
+  EXPECT_NE(answer.at("missing").at(0).get<std::string>().find("only its losses"), std::string::npos);
+  train("short", {"--steps", "3"});
+  EXPECT_NE(cli({"diagnose", "short"}).out.find("Nothing can be said"), std::string::npos);
+  EXPECT_EQ(cli({"diagnose", "nowhere"}).exit_code, 1);
+}
+
 TEST_F(JudgeCommands, ParametersReachTheRule) {
   train("healthy");
   EXPECT_EQ(cli({"check", "healthy", "--rule", "VanishingGradient:threshold=1000"}).exit_code, 3);

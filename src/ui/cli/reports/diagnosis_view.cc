@@ -27,8 +27,12 @@ void print_finding(std::FILE* out, const CauseFinding& finding) {
 }
 
 void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
-  if (diagnosis.examined == 0) {
+  constexpr std::size_t kEnough = 20;
+  if (diagnosis.examined == 0 && diagnosis.symptoms.train.count < kEnough) {
     emit(out, "Nothing can be said: the training was not examined.\n");
+  } else if (diagnosis.examined == 0) {
+    emit(out, "Nothing is wrong as far as {} recorded losses show; the training was not examined.\n",
+         diagnosis.symptoms.train.count);
   } else {
     emit(out, "Nothing is wrong as far as {} of {} train steps show that were examined.\n", diagnosis.examined,
          diagnosis.steps);
@@ -63,6 +67,7 @@ void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, bool whole) {
   for (const CauseFinding& each : diagnosis.consequences) emit(out, "\nA consequence: {}.\n", each.statement);
   if (!diagnosis.missing.empty()) emit(out, "\nNot looked at:\n");
   for (const std::string& each : diagnosis.missing) emit(out, "  - {}\n", each);
+  if (diagnosis.examined == 0) return;
   emit(out, "\n{} of {} train steps were examined in full, which took {:.2f} s of the training.\n", diagnosis.examined,
        diagnosis.steps, diagnosis.spent_seconds);
 }
