@@ -109,7 +109,7 @@ TEST_F(CaptureCommand, TheBudgetAndTheBillAreShown) {
     return !bills.empty() && bills.at(0).at("budget") == 0.01 && bills.at(0).at("share") > 0;
   });
   const Outcome text = cli({"show", "first"});
-  EXPECT_NE(text.out.find("budget 1 % and 0.25 s at the start"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("budget 1 % and 0.1 s at the start"), std::string::npos) << text.out;
 }
 
 TEST_F(CaptureCommand, EditingTheConfigurationDoesTheSame) {

@@ -13,7 +13,7 @@
 namespace trainwarden::format {
 
 // What a training may cost at its start, whatever its budget: one of a few seconds is seen whole.
-inline constexpr std::int64_t kStartAllowanceNs = 250'000'000;
+inline constexpr std::int64_t kStartAllowanceNs = 100'000'000;
 
 // {"type": "budget", ...}: the bill so far, and what is left out to keep to the budget.
 struct BudgetEvent {
