@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 

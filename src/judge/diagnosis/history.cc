@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judge/diagnosis/names.h"
 #include "judge/diagnosis/program_text.h"
 
 namespace trainwarden::diagnosis {
@@ -35,8 +36,7 @@ void add_losses(StepNumbers& series, const Snapshot& record) {
 
 bool is_of_squares(const Structure& structure) {
   if (structure.compared.empty()) return false;
-  const std::string& function = structure.compared.front().function;
-  return function.find("mse") != std::string::npos || function.find("MSE") != std::string::npos;
+  return contains(lower_case(structure.compared.front().function), "mse");
 }
 
 // A mean squared error that the program computes itself is the loss where the training's is one.

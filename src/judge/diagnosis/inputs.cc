@@ -1,7 +1,6 @@
 // Inputs: what goes into the model, and whether it means what the model takes it for.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>

@@ -6,7 +6,6 @@
 
 #include "core/base/text.h"
 #include "judge/diagnosis/finding.h"
-#include "judge/diagnosis/names.h"
 
 namespace trainwarden::diagnosis {
 namespace {

@@ -35,13 +35,15 @@ struct Filled {
   double first = 0, second = 0, third = 0;
 };
 
+double setting(const GraphNode& node, std::string_view key) {
+  const auto found = node.settings.find(key);
+  return found == node.settings.end() ? kUnknown : found->second;
+}
+
 std::optional<Filled> filled_by(const GraphNode& node) {
-  const auto at = [&](std::string_view key) {
-    const auto found = node.settings.find(key);
-    return found == node.settings.end() ? std::nan("") : found->second;
-  };
-  if (node.operation != "MaskedFill" || !std::isfinite(at("filled/0"))) return std::nullopt;
-  return Filled{at("filled/0") > 0.5, at("filled/1"), at("filled/2"), at("filled/3")};
+  if (node.operation != "MaskedFill" || !std::isfinite(setting(node, "filled/0"))) return std::nullopt;
+  return Filled{setting(node, "filled/0") > 0.5, setting(node, "filled/1"), setting(node, "filled/2"),
+                setting(node, "filled/3")};
 }
 
 std::optional<CauseFinding> reversed(const Filled& filled) {
@@ -86,11 +88,6 @@ void look_for_reversed_fill(const Case& seen, Findings& findings) {
     findings.push_back(*std::move(finding));
     return;
   }
-}
-
-double setting(const GraphNode& node, std::string_view key) {
-  const auto found = node.settings.find(key);
-  return found == node.settings.end() ? kUnknown : found->second;
 }
 
 // Do the scores come from a product of queries and keys, with nothing that leaves pairs out?

@@ -3,6 +3,7 @@ labels that it compares, as `(output.argmax(1) == labels)`, and differences of o
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Callable, Optional
 
 import torch
@@ -20,7 +21,8 @@ class Comparisons:
     def __init__(self) -> None:
         self.shares: list[torch.Tensor] = []  # of equal labels, one for each comparison
         self.squares: list[torch.Tensor] = []  # mean squared differences, likewise
-        self._outputs: list[torch.Tensor] = []  # what the first and the last output of a model begin with
+        self._outputs: list[torch.Tensor] = []  # what the first and the last output of a model begin with, on the CPU
+        self._last: Optional[weakref.ref[torch.Tensor]] = None  # the last output, on another device
         self._is_inside = False  # a model is called: what it computes is no answer
         self._put: dict[str, Any] = {}
 
@@ -45,7 +47,10 @@ class Comparisons:
     def call_ends(self, output: Any) -> None:
         self._is_inside = False
         if isinstance(output, torch.Tensor) and is_measurable(output) and output.is_floating_point():
-            self._outputs = [*self._outputs[:1], _beginning(output)]
+            if output.device.type == "cpu":
+                self._outputs = [*self._outputs[:1], _beginning(output)]
+            else:
+                self._last = weakref.ref(output)
 
     @faults.guarded("look at labels that the program compares")
     def _take_labels(self, value: Any, other: Any, result: Any) -> None:
@@ -54,7 +59,7 @@ class Comparisons:
 
     @faults.guarded("look at the errors that the program computes")
     def _take_difference(self, value: Any, other: Any, result: Any) -> None:
-        if self._is_inside or not self._outputs or len(self.squares) >= _MAX_KEPT:
+        if self._is_inside or len(self.squares) >= _MAX_KEPT:
             return
         if not (_are_numbers(value, other) and isinstance(result, torch.Tensor) and result.shape == value.shape):
             return
@@ -62,12 +67,13 @@ class Comparisons:
             self.squares.append(result.detach().double().square().mean())
 
     def _is_output(self, value: torch.Tensor) -> bool:
-        """As the model gave it, or several of them behind one another: what is scaled back is not what was trained."""
+        """As the model gave it, or on the CPU, where comparing waits for nothing, several of them behind one another: what is
+        scaled back is not what was trained."""
+        if value.device.type != "cpu":
+            last = self._last() if self._last is not None else None
+            return last is not None and (value is last or value._base is last)
         beginning = _beginning(value)
-        return any(
-            each.device == beginning.device and each.dtype == beginning.dtype and torch.equal(beginning, each)
-            for each in self._outputs
-        )
+        return any(each.dtype == beginning.dtype and torch.equal(beginning, each) for each in self._outputs)
 
 
 def _around(torch_function: Any, take: Callable[[Any, Any, Any], None]) -> Any:

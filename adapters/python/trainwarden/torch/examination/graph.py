@@ -83,7 +83,7 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
         known["axes"] = node._saved_result.dim()
         if name == "Softmax":
             known.update(_attention_of(node._saved_result))
-    if name.startswith("ScaledDotProduct"):
+    if name.startswith("ScaledDotProduct") and hasattr(node, _HIDING[0]):
         known["hides"] = any(_is_given(getattr(node, key, None)) for key in _HIDING)
     for key in _SIZES:
         value = getattr(node, key, None)

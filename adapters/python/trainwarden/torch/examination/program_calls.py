@@ -1,5 +1,5 @@
-"""Program calls: what a program does beside its steps that a diagnosis wants to know: the seeds that it sets, the states
-that it loads into models."""
+"""Program calls: what a program does beside its steps that a diagnosis wants to know: the seeds that it sets, and the
+states that it loads into models."""
 
 from __future__ import annotations
 
