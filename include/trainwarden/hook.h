@@ -363,6 +363,10 @@ class TRAINWARDEN_API Hook {
   // The same for as long as the process lives, also when the hook is closed. It records nothing in a hook that is off.
   OperatorRecorder& operators();
 
+  // For adapters that examine a training for its diagnosis (docs/format/examination.md): so many train steps somebody
+  // wants examined now, and has wanted since the last call; 0: none. Costs one load then. From any thread.
+  std::int64_t take_examination();
+
   // Adds to the bill what capture cost the training outside the hook's own calls (an adapter's work in the training
   // thread). From any thread.
   void add_cost(std::chrono::nanoseconds spent);

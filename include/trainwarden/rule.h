@@ -61,6 +61,9 @@ struct Verdict {
   std::string advice;              // one sentence: what to try next
   std::vector<Evidence> evidence;  // at most kMaxEvidence, the worst first
   double confidence = 1;           // in [0, 1]: of a verdict that fired, how sure it is that this is a fault
+  // Not empty: an examination of the next train steps (docs/format/examination.md) would help to judge, and why. Asked
+  // for where the run is watched while it trains, not more often than at growing distances of ten seconds and more.
+  std::string examine_reason{};
 
   static constexpr std::size_t kMaxEvidence = 20;
   static Verdict ok() { return {}; }

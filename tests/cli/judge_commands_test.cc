@@ -61,6 +61,10 @@ TEST_F(JudgeCommands, DiagnoseGoesByTheLossesOfATrainingThatWasNotExamined) {
   train("short", {"--steps", "3"});
   EXPECT_NE(cli({"diagnose", "short"}).out.find("Nothing can be said"), std::string::npos);
   EXPECT_EQ(cli({"diagnose", "nowhere"}).exit_code, 1);
+  const Outcome ended = cli({"diagnose", "healthy", "--examine"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.err.find("has ended"), std::string::npos) << ended.err;
+  EXPECT_EQ(cli({"diagnose", "healthy", "--examine", "--timeout", "-1"}).exit_code, 2);
 }
 
 TEST_F(JudgeCommands, ParametersReachTheRule) {

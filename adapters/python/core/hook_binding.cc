@@ -331,6 +331,9 @@ void bind_steps(nb::class_<PythonHook>& type) {
       .def_prop_ro(
           "wants_operators", [](PythonHook& self) { return self.hook().wants_operators(); },
           "For adapters: are the operators of the framework to be recorded in this step?")
+      .def(
+          "take_examination", [](PythonHook& self) { return self.hook().take_examination(); },
+          "For adapters: so many train steps somebody wants examined now, and has wanted since the last call; 0: none.")
       .def_prop_ro(
           "python_stacks_hz", [](PythonHook& self) { return self.hook().options().python_stacks_hz; },
           "For adapters: how often in a second stacks of Python are sampled in these steps; 0: never.")

@@ -45,6 +45,12 @@ std::string profile_request_path(std::string_view key) {
 bool is_profile_request_file(std::string_view file_name) {
   return is_request_file(RequestKind::kProfile, file_name);
 }
+std::string examine_request_path(std::string_view key) {
+  return path_of({RequestKind::kExamine, std::string(key)});
+}
+bool is_examine_request_file(std::string_view file_name) {
+  return is_request_file(RequestKind::kExamine, file_name);
+}
 std::string checkpoint_request_path(std::string_view key) {
   return path_of({RequestKind::kCheckpoint, std::string(key)});
 }
@@ -135,6 +141,31 @@ Result<ProfileRequest> decode_profile_request(std::string_view text) {
   if (request.steps <= kMaxProfileSteps) return request;
   return Status(Code::kDataLoss,
                 fmt::format("profile request: {} steps are more than {}", request.steps, kMaxProfileSteps));
+}
+
+std::string encode_examine_request(const ExamineRequest& request) {
+  return dump_json({{"type", "examine"},
+                    {"key", request.key},
+                    {"reason", mask_secrets(request.reason)},
+                    {"steps", request.steps},
+                    {"requested_by", request.requested_by},
+                    {"unix_ns", request.unix_ns}}) +
+         "\n";
+}
+
+Result<ExamineRequest> decode_examine_request(std::string_view text) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, "examine request"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, string_field(json, "type"));
+  if (type != "examine") return Status(Code::kDataLoss, fmt::format("examine request: unknown type \"{}\"", type));
+  ExamineRequest request;
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, string_field(json, "key"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.reason, string_field(json, "reason"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.steps, int_field(json, "steps", 1));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
+  if (request.steps <= kMaxExamineSteps) return request;
+  return Status(Code::kDataLoss,
+                fmt::format("examine request: {} steps are more than {}", request.steps, kMaxExamineSteps));
 }
 
 std::string encode_stop_request(const StopRequest& request) {

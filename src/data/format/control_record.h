@@ -69,6 +69,24 @@ struct ProfileRequest {
 };
 inline constexpr std::int64_t kMaxProfileSteps = 10'000;
 
+// Somebody wants the next train steps examined for a diagnosis (docs/format/examination.md), whatever is left of the
+// examination's allowance. It has no answer: what was measured is in the run.
+struct ExamineRequest {
+  std::string key;           // the file is control/examine-<key>.json
+  std::string reason;        // "it may be the learning rate or the initialisation"
+  std::int64_t steps = 1;    // train steps, one after the other
+  std::string requested_by;  // "watch-0", "user"
+  std::int64_t unix_ns = 0;
+  friend bool operator==(const ExamineRequest&, const ExamineRequest&) = default;
+};
+inline constexpr std::int64_t kMaxExamineSteps = 100;
+
+std::string examine_request_path(std::string_view key);
+bool is_examine_request_file(std::string_view file_name);
+std::string encode_examine_request(const ExamineRequest& request);
+// kDataLoss also where `steps` is not in [1, kMaxExamineSteps].
+Result<ExamineRequest> decode_examine_request(std::string_view json);
+
 std::string profile_request_path(std::string_view key);
 bool is_profile_request_file(std::string_view file_name);
 std::string encode_profile_request(const ProfileRequest& request);

@@ -16,6 +16,7 @@ std::string_view prefix_of(RequestKind kind) {
     case RequestKind::kBlackBox: return "blackbox-";
     case RequestKind::kCheckpoint: return "checkpoint-";
     case RequestKind::kProfile: return "profile-";
+    case RequestKind::kExamine: return "examine-";
     case RequestKind::kDelivery: break;
   }
   return "delivery-";

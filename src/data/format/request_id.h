@@ -7,7 +7,7 @@
 
 namespace trainwarden::format {
 
-enum class RequestKind : std::uint8_t { kStop, kCapture, kBlackBox, kCheckpoint, kProfile, kDelivery };
+enum class RequestKind : std::uint8_t { kStop, kCapture, kBlackBox, kCheckpoint, kProfile, kExamine, kDelivery };
 
 // Requests of several kinds may have the same key.
 struct RequestId {

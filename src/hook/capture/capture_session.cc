@@ -52,6 +52,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       saves_(tensors_, intake_, device_keeper_, box_, bill_, state_),
       changes_(std::move(parts.changes), tensors_, bill_, counter_, writer_),
       checkpoints_(std::move(parts.checkpoints), options.rank, counter_, writer_),
+      examinations_(std::move(parts.examinations)),
       operators_(options, std::move(parts.profiles), clock_, *staging_, bill_, writer_),
       judging_({.tensors = tensors_,
                 .step = step_,
@@ -68,6 +69,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
                                             changes_.changes(), options.durability, counter_, clock_, losses_)) {
   writer_.look_for(checkpoints_.requests());
   writer_.look_for(operators_.requests());
+  writer_.look_for(*examinations_);
   if (options.budget > 0) {
     writer_.look_seldom();
     writer_.call_at_looks([this] { bill_.look_beside(); });

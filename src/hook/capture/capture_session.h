@@ -50,6 +50,7 @@ class CaptureSession {
     std::unique_ptr<CaptureChanges> changes;
     std::unique_ptr<CheckpointRequests> checkpoints;
     std::unique_ptr<ProfileRequests> profiles;
+    std::unique_ptr<ExamineRequests> examinations;
     std::shared_ptr<storage::Storage> storage;  // kept alive for the journal; none in a dry run
     const Clock& clock;
     StepCounter& counter;             // outlives the session
@@ -67,6 +68,7 @@ class CaptureSession {
   CheckpointCalls& checkpoints() { return checkpoints_; }
   OperatorCapture& operators() { return operators_; }
   const OperatorCapture& operators() const { return operators_; }
+  ExamineRequests& examinations() { return *examinations_; }
   StepJudging& judging() { return judging_; }
   const StepJudging& judging() const { return judging_; }
 
@@ -119,8 +121,9 @@ class CaptureSession {
   StepIntake intake_;
   DeviceKeeper device_keeper_;
   SaveCalls saves_;
-  ChangeApplier changes_;  // these four outlive the writer, which calls them
+  ChangeApplier changes_;  // these five outlive the writer, which calls them
   CheckpointCalls checkpoints_;
+  const std::unique_ptr<ExamineRequests> examinations_;
   OperatorCapture operators_;
   StepJudging judging_;
   StepTimes step_times_;

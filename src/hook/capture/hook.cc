@@ -225,6 +225,11 @@ OperatorRecorder& Hook::operators() {
   return impl_->session == nullptr ? none : impl_->session->operators().recorder();
 }
 
+std::int64_t Hook::take_examination() {
+  capture::CaptureSession* const session = impl_->live();
+  return session == nullptr ? 0 : session->examinations().take();
+}
+
 void Hook::add_cost(std::chrono::nanoseconds spent) {
   impl_->guarded([&](capture::CaptureSession& session) { session.add_cost(spent); });
 }

@@ -22,6 +22,7 @@
 #include "hook/capture/idle_steps.h"
 #include "hook/capture/requests/capture_changes.h"
 #include "hook/capture/requests/checkpoint_requests.h"
+#include "hook/capture/requests/examine_requests.h"
 #include "hook/capture/requests/profile_requests.h"
 #include "hook/capture/requests/stop_requests.h"
 #include "hook/capture/run_identity.h"
@@ -109,6 +110,7 @@ struct OpenedRun {
   std::unique_ptr<CaptureChanges> changes;
   std::unique_ptr<CheckpointRequests> checkpoints;
   std::unique_ptr<ProfileRequests> profiles;
+  std::unique_ptr<ExamineRequests> examinations;
   std::optional<BoxHead> box_head{};
 };
 
@@ -146,6 +148,7 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
                    std::make_unique<CaptureChanges>(storage, options, std::move(earlier.capture_keys), id),
                    std::make_unique<CheckpointRequests>(storage, options, std::move(earlier.checkpoints), clock, id),
                    std::make_unique<ProfileRequests>(storage, std::move(earlier.profile_keys), id),
+                   std::make_unique<ExamineRequests>(storage, id),
                    make_box_head(run, options.rank, ::getpid(), plan.collections())};
 }
 
@@ -166,7 +169,8 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
     OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {}),
                   std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
                   std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), clock),
-                  std::make_unique<ProfileRequests>(nullptr, std::set<std::string>())};
+                  std::make_unique<ProfileRequests>(nullptr, std::set<std::string>()),
+                  std::make_unique<ExamineRequests>(nullptr)};
     if (!options.dry_run) {
       TRAINWARDEN_ASSIGN_OR_RETURN(run, open_run(options, *plan, storage, clock));
     }
@@ -178,6 +182,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
                                 .changes = std::move(run.changes),
                                 .checkpoints = std::move(run.checkpoints),
                                 .profiles = std::move(run.profiles),
+                                .examinations = std::move(run.examinations),
                                 .storage = std::move(storage),
                                 .clock = clock,
                                 .counter = impl->counter,

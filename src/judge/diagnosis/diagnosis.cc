@@ -87,7 +87,7 @@ Diagnosis diagnose_one(const TrainingHistory& history) {
   Diagnosis diagnosis;
   diagnosis.symptoms = symptoms_of(history);
   diagnosis.steps = history.last_step + 1;
-  diagnosis.examined = static_cast<std::int64_t>(history.snapshots.size());
+  diagnosis.examined = history.fulls;
   diagnosis.spent_seconds = history.spent_seconds;
   const Case seen{history, diagnosis.symptoms};
   Findings findings;

@@ -13,6 +13,22 @@ double confidence_of(const Diagnosis& diagnosis, std::string_view cause) {
   return 0;
 }
 
+// A week of training: how it began is kept, and how it goes on.
+TEST(History, OfVeryManyExaminationsAPartIsKept) {
+  TrainingUnderTest training;
+  training.steps = 5 * 4'000;
+  const TrainingHistory history = training.history();
+  EXPECT_EQ(history.fulls, 4'000);
+  ASSERT_LE(history.snapshots.size(), 600u);
+  EXPECT_EQ(history.snapshots[3].step, 15);
+  EXPECT_EQ(history.snapshots.back().step, 19'995);
+  EXPECT_EQ(history.snapshots[history.snapshots.size() - 2].step, 19'990);
+  for (std::size_t i = 1; i < history.snapshots.size(); ++i) {
+    ASSERT_LT(history.snapshots[i - 1].step, history.snapshots[i].step);
+  }
+  EXPECT_EQ(diagnose(history).examined, 4'000);
+}
+
 TEST(Rates, ALossThatIsMultipliedAndNotDividedAgain) {
   const auto cause = [](double factor, const char* optimizer) {
     TrainingUnderTest training;

@@ -21,14 +21,34 @@ constexpr std::size_t kMaxBadBatches = 256;
 // The losses and fingerprints of several steps are written together: those are series, not parts of one step.
 constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints";
 
+// Of a series that has grown too long each second member goes, but for the first ones, which tell how the training
+// began, and for the later half, which tells how it goes on: at what distances it was looked at must not matter to who
+// judges it.
+constexpr std::size_t kKeptFirst = 64;
+
+template <class Member>
+void make_room(std::vector<Member>& series, std::size_t limit) {
+  if (series.size() < limit) return;
+  const std::size_t middle = series.size() / 2;
+  std::size_t kept = std::min(kKeptFirst, middle);
+  for (std::size_t i = kept + 1; i < middle; i += 2) series[kept++] = std::move(series[i]);
+  series.erase(series.begin() + static_cast<std::ptrdiff_t>(kept), series.begin() + static_cast<std::ptrdiff_t>(middle));
+}
+
+void make_room(StepNumbers& series) {
+  make_room(series.steps, kMaxLosses);
+  make_room(series.values, kMaxLosses);
+}
+
 void add_losses(StepNumbers& series, const Snapshot& record) {
   const Values* steps = record.find(kLookSteps);
   const Values* losses = record.find(kLooks);
   if (steps == nullptr || losses == nullptr) return;
-  for (std::size_t i = 0; i < std::min(steps->size(), losses->size()) && series.size() < kMaxLosses; ++i) {
+  for (std::size_t i = 0; i < std::min(steps->size(), losses->size()); ++i) {
     const auto step = static_cast<std::int64_t>((*steps)[i]);
     if (!series.empty() && series.steps.back() == step)
       continue;  // of several backward passes the first one stands for all
+    make_room(series);
     series.steps.push_back(step);
     series.values.push_back((*losses)[i]);
   }
@@ -138,18 +158,24 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   }
   if (const double spent = record.at("spent_seconds"); std::isfinite(spent)) spent_seconds = spent;
   if (record.find("eval_after") != nullptr) {
-    if (evaluations.size() < kMaxEvaluations) evaluations.push_back(evaluated(record, structure));
+    make_room(evaluations, kMaxEvaluations);
+    evaluations.push_back(evaluated(record, structure));
   }
   if (const double step = record.at("step"); std::isfinite(step)) {
     record.step = static_cast<std::int64_t>(step);
     last_step = std::max(last_step, record.step);
-    if (const double bytes = record.at("memory"); std::isfinite(bytes) && memory.size() < kMaxPrints)
+    if (const double bytes = record.at("memory"); std::isfinite(bytes)) {
+      make_room(memory, kMaxPrints);
       memory.emplace_back(record.step, bytes);
+    }
   }
   for (const std::string_view series : {kLookSteps, kLooks, kPrintSteps, kPrints})
     record.values.erase(std::string(series));
   const bool is_full = record.find("gradient") != nullptr || record.find("loss") != nullptr;
-  if (is_full && snapshots.size() < kMaxSnapshots) snapshots.push_back(std::move(record));
+  if (!is_full) return;
+  ++fulls;
+  make_room(snapshots, kMaxSnapshots);
+  snapshots.push_back(std::move(record));
 }
 
 // Graph and structure that came with the first numbers are its own already.
@@ -161,6 +187,7 @@ void TrainingHistory::begin_training() {
     former_->graphs.resize(std::min(older_graphs_, former_->graphs.size()));
   }
   snapshots.clear();
+  fulls = 0;
   outside_changed = outside_seen = 0;
   evaluations.clear();
   losses = {};
@@ -176,7 +203,7 @@ void TrainingHistory::take_signal(std::string_view name, double value, std::int6
     if (signals.size() >= kMaxSignals) return;
     found = signals.emplace(std::string(name), StepNumbers()).first;
   }
-  if (found->second.size() >= kMaxLosses) return;
+  make_room(found->second);
   found->second.steps.push_back(mode_step);
   found->second.values.push_back(value);
 }
@@ -185,14 +212,15 @@ void TrainingHistory::take_signal(std::string_view name, double value, std::int6
 void TrainingHistory::take_loss(bool is_evaluation, double loss, std::int64_t mode_step) {
   if (examinations > 0) return;
   if (!is_evaluation) {
-    if (losses.size() >= kMaxLosses || mode_step <= last_step) return;
+    if (mode_step <= last_step) return;
+    make_room(losses);
     losses.steps.push_back(mode_step);
     losses.values.push_back(loss);
     last_step = mode_step;
     return;
   }
   if (evaluations.empty() || evaluations.back().after_step != last_step) {
-    if (evaluations.size() >= kMaxEvaluations) return;
+    make_room(evaluations, kMaxEvaluations);
     evaluations.emplace_back();
     evaluations.back().after_step = last_step;
     evaluations.back().loss = 0;

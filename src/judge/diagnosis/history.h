@@ -185,11 +185,12 @@ class TrainingHistory {
 
   bool is_empty() const { return examinations == 0 && rules.empty(); }
 
-  std::vector<Snapshot> snapshots;
+  std::vector<Snapshot> snapshots;  // of full examinations; of very many a part
+  std::int64_t fulls = 0;           // all of them
   double outside_changed = 0,
          outside_seen = 0;  // steps before which something else had changed weights, of those compared
   std::vector<Evaluated> evaluations;
-  StepNumbers losses;                                   // of each step that was looked at
+  StepNumbers losses;                                   // of steps that were looked at; of very many a part
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
   std::map<std::string, StepNumbers, std::less<>> signals;

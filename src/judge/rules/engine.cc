@@ -211,6 +211,7 @@ void Engine::judge_clock() {
 }
 
 void Engine::take(RuleRunner& runner, RuleNews news) {
+  if (!news.examine_reason.empty() && options_.on_examine) options_.on_examine(news.examine_reason);
   if (news.verdict) {
     const RuleRunner* const cause = cause_of(runners_, consequences_, runner, news.verdict->place.global_step);
     if (cause != nullptr) runner.attribute(news, cause->id());

@@ -58,6 +58,8 @@ struct EngineOptions {
   std::chrono::milliseconds poll_interval{5};
   const Clock* clock = &system_clock();
   std::vector<std::string> mute;  // keys (VerdictRecord::mute_key) of which the user has heard enough
+  // A rule would judge better after an examination of the next train steps: why (Verdict::examine_reason).
+  std::function<void(const std::string& reason)> on_examine{};
   // Takes each record that could not be written into a journal, or that is written into none.
   std::function<void(const std::string& json)> on_unwritten{};
 };

@@ -81,6 +81,7 @@ RuleNews RuleRunner::take(VerdictRecord record) {
   if (record.weighed) verdict.severity = Severity::kInfo;
   ++(place.is_time() ? windows_ : outcomes_)[static_cast<std::size_t>(record.verdict.outcome)];
   RuleNews news;
+  news.examine_reason = std::exchange(verdict.examine_reason, {});
   bool changed = false;
   switch (record.verdict.outcome) {
     case Outcome::kOk: news.repeats = end_streak(now_unix_ns); break;

@@ -18,6 +18,7 @@ struct RuleNews {
   std::optional<RepeatsRecord> repeats;    // of verdicts before this one
   std::optional<VerdictRecord> verdict;    // fired or failed
   std::optional<RuleStatusRecord> status;  // it changed
+  std::string examine_reason{};            // as in Verdict
 };
 
 // How the run ended, or did not, when the rule stops.

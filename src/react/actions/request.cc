@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 
 #include "core/base/bytes.h"
+#include "core/base/clock.h"
 #include "core/base/pause.h"
 #include "core/base/text.h"
-#include "data/format/control_record.h"
 #include "data/format/request_address.h"
+#include "store/storage/naming.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -65,6 +66,13 @@ Status put_checkpoint_request(const RunContext& run, const EventNotice& notice) 
   return put_request(run, {format::RequestKind::kCheckpoint, notice.key},
                      format::encode_checkpoint_request({notice.key, reason_of(notice), notice.rule, notice.global_step,
                                                         notice.requested_by, run.clock->unix_ns()}));
+}
+
+Status put_examine_request(storage::Storage& storage, std::string_view run_id, format::ExamineRequest request) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, storage::random_name());
+  request.unix_ns = system_clock().unix_ns();
+  return put_request(storage, run_id, {format::RequestKind::kExamine, request.key},
+                     format::encode_examine_request(request));
 }
 
 ActionOutcome outcome_of_failure(Status status) {

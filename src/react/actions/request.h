@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "data/format/control_record.h"
 #include "react/actions/action.h"
 #include "react/actions/run_context.h"
 #include "trainwarden/status.h"
@@ -31,6 +32,9 @@ Status put_black_box_request(const RunContext& run, const EventNotice& notice);
 
 // Asks for a checkpoint.
 Status put_checkpoint_request(const RunContext& run, const EventNotice& notice);
+
+// Asks for an examination of the next train steps; the request's key and time are set here.
+Status put_examine_request(storage::Storage& storage, std::string_view run_id, format::ExamineRequest request);
 
 // Of a call to the storage or of a look at the answers: passing faults are tried again.
 ActionOutcome outcome_of_failure(Status status);

@@ -111,6 +111,7 @@ class Recorder::Impl {
         break;
       case format::RequestKind::kCapture:
       case format::RequestKind::kProfile:
+      case format::RequestKind::kExamine:
       case format::RequestKind::kDelivery:
         return Status(Code::kInvalidArgument,
                       fmt::format("\"{}\" is no request that a training answers", format::path_of(request)));

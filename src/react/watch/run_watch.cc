@@ -1,10 +1,13 @@
 #include "react/watch/run_watch.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/log.h"
+#include "react/actions/request.h"
 #include "react/watch/run_pipeline.h"
 #include "read/trial/trial_access.h"
 
@@ -12,6 +15,9 @@ namespace trainwarden::watch {
 namespace {
 
 constexpr std::chrono::milliseconds kSettleInterval{5};
+// What a rule may have examined costs some hundredths of a second.
+constexpr std::int64_t kExaminedSteps = 4;
+constexpr std::chrono::seconds kExaminationInterval{10};
 
 }  // namespace
 
@@ -75,11 +81,25 @@ class RunWatch::Impl {
     while (reported_events_ < ledger.last_seq()) options_.on_event(ledger.event(++reported_events_));
   }
 
+  // Of a training that goes on. Where nothing can be asked the rule judges by what it has.
+  void ask_for_examination(const std::string& reason) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_examination_ || trial_.state() != RunState::kRunning) return;
+    if (!TrialAccess::check_writable(trial_, "a request to its training").ok()) return;
+    const Status put = actions::put_examine_request(
+        TrialAccess::location(trial_).storage(), TrialAccess::identity(trial_),
+        {.key = {}, .reason = reason, .steps = kExaminedSteps, .requested_by = engine_->journal_name()});
+    if (!put.ok()) log(LogLevel::kDebug, "no examination was asked for: {}", put.to_string());
+    const auto waited = now - started_;
+    next_examination_ = now + std::max<std::chrono::nanoseconds>(kExaminationInterval, waited / 2);
+  }
+
   rules::EngineOptions engine_options(bool judges) {
     rules::EngineOptions options;
     options.keep_going = options_.keep_going;
     options.journal_storage = judges && options_.write_journal ? &TrialAccess::location(trial_).storage() : nullptr;
     options.mute = options_.mute;
+    options.on_examine = [this](const std::string& reason) { ask_for_examination(reason); };
     options.on_unwritten = [this](const std::string& json) { recorder().take_unwritten(json); };
     return options;
   }
@@ -88,6 +108,8 @@ class RunWatch::Impl {
   const RunWatchOptions options_;
   std::unique_ptr<RunPipeline> pipeline_;
   std::unique_ptr<rules::Engine> engine_;  // last: its end notifies the recorder
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_examination_ = started_ + kExaminationInterval;
   bool record_failed_ = false;
   std::uint64_t reported_events_ = 0;
 };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import time
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
@@ -14,7 +15,7 @@ from torch import nn
 
 import trainwarden
 import trainwarden.torch as twt
-from trainwarden.torch.examination import allowance, batches, examiner, program_calls
+from trainwarden.torch.examination import allowance, batches, description, examiner, graph, program_calls
 from trainwarden.torch.examination.allowance import SHARE, START_SECONDS, Allowance
 from trainwarden.torch.examination.jumps import Jumps
 
@@ -103,6 +104,34 @@ def test_what_is_measured(tmp_path: Path) -> None:
     assert len(updates) == 4  # and none of the layer that no optimizer has
     for update, gradient in zip(first["update"], first["gradient"]):
         assert update == 0 or update == pytest.approx(0.1 * gradient, rel=1e-3)
+
+
+def test_steps_that_somebody_asks_for_are_examined_whatever_time_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowance, "START_SECONDS", 0.0)
+    monkeypatch.setattr(allowance, "SHARE", 0.0)
+    run, net = tmp_path / "run", Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(run))
+    request = {"type": "examine", "key": "k", "reason": "r", "steps": 3, "requested_by": "test", "unix_ns": 1}
+    for step in range(4000):
+        optimizer.zero_grad()
+        net(torch.randn(16, 4)).sum().backward()
+        optimizer.step()
+        if step == 20:
+            (run / "control" / "examine-k.json").write_text(json.dumps(request))
+        if step > 20:
+            time.sleep(0.001)
+        if step % 200 == 100:
+            time.sleep(0.1)  # until the writer has written
+            if len([each for each in records(run) if "gradient" in each]) > 2:
+                break
+    twt.detach()
+    examined = [int(each["step"][0]) for each in records(run) if "gradient" in each]
+    assert examined[:2] == [0, 1]  # which always are
+    assert len(examined) == 5 and examined[2] > 20
+    assert examined[3:] == [examined[2] + 1, examined[2] + 2]
 
 
 def test_the_structure_names_what_is_not_registered(tmp_path: Path) -> None:
@@ -237,7 +266,7 @@ def test_a_fault_of_its_own_ends_it_and_not_the_training(tmp_path: Path, monkeyp
     def fail(*_: Any) -> None:
         raise ValueError("broken")
 
-    monkeypatch.setattr(examiner, "describe", fail)
+    monkeypatch.setattr(description, "describe", fail)
     monkeypatch.setattr(examiner, "_MAX_FAULTS", 1)
     for mine, theirs in zip(train(10, tmp_path / "run"), plain):
         assert torch.equal(mine, theirs)
@@ -248,7 +277,7 @@ def test_what_it_cannot_look_at_is_left_out(tmp_path: Path, monkeypatch: pytest.
     def fail(*_: Any) -> None:
         raise ValueError("broken")
 
-    monkeypatch.setattr(examiner, "graph_of", fail)
+    monkeypatch.setattr(graph, "graph_of", fail)
     train(10, tmp_path / "run")
     found = records(tmp_path / "run")
     assert len(found) > 5 and all(len(record["gradient"]) == 6 for record in found[:-1])
@@ -408,7 +437,7 @@ def test_samples_have_the_same_print_in_training_and_evaluation(tmp_path: Path) 
 
 
 def test_a_tensor_of_the_programs_own_is_a_leaf_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examiner, "_GRAPH_AT", (0, 3))
+    monkeypatch.setattr(graph, "_READ_AT", (0, 3))
     torch.manual_seed(0)
     weights, stray = torch.randn(3, requires_grad=True), torch.zeros(1, requires_grad=True)
     optimizer = torch.optim.SGD([weights], lr=0.1)

@@ -53,7 +53,7 @@ class Recorder:
         self._gradients = EndOfBackward(functools.partial(self.phases.begin, "gradient_sync"))
         self.signals = Signals(hook, self._bridge)
         self._operators = OperatorFeed(hook, self.note_unseen)
-        self.examiner = Examiner(hook, self._bridge)
+        self.examiner = Examiner(hook)
         self.signals.is_examined = lambda: self.examiner.is_full
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
@@ -72,7 +72,7 @@ class Recorder:
         self.names.add(model.parameters())
         self.activations.add(model)
         self.signals.add_model(model)
-        self.examiner.add_model(model)
+        self.examiner.subjects.add_model(model)
         root = model.module
         self._modules += sum(1 for _ in root.modules()) if root is not None else 0
         buffers = BufferTable(self.hook, self._bridge)
@@ -127,7 +127,7 @@ class Recorder:
         self._buffers.clear()
         self._modules = 0
         self.signals.forget_models()
-        self.examiner.forget_models()
+        self.examiner.subjects.forget_models()
 
     def table(self) -> ParameterTable:
         return ParameterTable(self.hook, self._bridge, self.names)

@@ -339,7 +339,7 @@ class Session(SignalListener, Training):
         self._recorder = recorder
         save_on_request(recorder.hook, self)
         recorder.names.look_again = self._look_again
-        recorder.examiner.list_optimizers = self._models.optimizers
+        recorder.examiner.subjects.list_optimizers = self._models.optimizers
         model = self._models.model_of(module) if module is not None else None
         self._set_mode(recorder, (self._mode_of(model) if model is not None else None) or "train")
         self._take_in(recorder, optimizers)

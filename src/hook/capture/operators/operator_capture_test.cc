@@ -36,6 +36,7 @@ class OperatorCaptureTest : public testing::Test {
          .changes = std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
          .checkpoints = std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), system_clock()),
          .profiles = std::make_unique<ProfileRequests>(borrowed(*storage_), std::set<std::string>()),
+         .examinations = std::make_unique<ExamineRequests>(nullptr),
          .storage = nullptr,
          .clock = system_clock(),
          .counter = counter_});

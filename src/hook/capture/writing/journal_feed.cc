@@ -170,6 +170,7 @@ void JournalFeed::look_at_requests() {
   take_black_box_requests();
   take_checkpoint_requests();
   if (profiles_ != nullptr) profiles_->look();
+  if (examinations_ != nullptr) examinations_->look();
   for (format::StopRequest& stop : stops) take_stop_request(std::move(stop));
 }
 

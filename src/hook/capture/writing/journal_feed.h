@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "hook/capture/requests/capture_changes.h"
 #include "hook/capture/requests/checkpoint_requests.h"
+#include "hook/capture/requests/examine_requests.h"
 #include "hook/capture/requests/profile_requests.h"
 #include "hook/capture/requests/stop_requests.h"
 #include "hook/capture/staging/staged_step.h"
@@ -49,6 +50,7 @@ class JournalFeed {
   // The same for who wants checkpoints.
   void look_for(CheckpointRequests& requests) { checkpoints_ = &requests; }
   void look_for(ProfileRequests& requests) { profiles_ = &requests; }
+  void look_for(ExamineRequests& requests) { examinations_ = &requests; }
 
   // Not ok: the step is not in the journal, and has been counted as lost.
   Status write(StagedStep& step);
@@ -106,6 +108,7 @@ class JournalFeed {
   BoxDumper* dumper_ = nullptr;  // none without a black box
   CheckpointRequests* checkpoints_ = nullptr;
   ProfileRequests* profiles_ = nullptr;
+  ExamineRequests* examinations_ = nullptr;
   const std::int64_t first_step_;
 
   WrittenCounts written_;

@@ -36,6 +36,7 @@ class StepWriter {
   void write_dumps_with(BoxDumper& dumper) { feed_->write_dumps_with(dumper); }
   void look_for(CheckpointRequests& requests) { feed_->look_for(requests); }
   void look_for(ProfileRequests& requests) { feed_->look_for(requests); }
+  void look_for(ExamineRequests& requests) { feed_->look_for(requests); }
   // For a training with a budget: a request may come some steps later.
   void look_seldom() { seldom_ = true; }
 

@@ -54,6 +54,7 @@ class Allowance:
         self._next_full = 0
         self._last_full_ns = self._began
         self._closer = 0  # steps that are still to be examined one after the other
+        self._asked = 0  # the same, whatever time is left
         self._granted, self._granted_ns = 0.0, self._began  # what trainings after the first one may cost besides, and when
         self._row = 0  # looks that are still to come before it is asked again whether there is time
 
@@ -75,6 +76,8 @@ class Allowance:
 
     def may_examine(self, step: int) -> bool:
         """Is this train step, counted from 0, to be looked at in full?"""
+        if self._asked > 0:
+            return True
         is_due = step >= self._next_full or self._closer > 0 or self._is_late()
         return is_due and (step < 2 or _FOR_FULL * self._allowed() - self._full_spent > self._full_ns)
 
@@ -93,6 +96,10 @@ class Allowance:
     def look_closer(self) -> None:
         """Something has happened: the next steps are examined one after the other, as far as there is time."""
         self._closer = _CLOSER_STEPS
+
+    def ask(self, steps: int) -> None:
+        """Somebody wants the next steps examined: they are, and what that takes is missing later on."""
+        self._asked = max(self._asked, steps)
 
     def may_look(self) -> bool:
         """Is there time for what costs little: a loss, a call of a model? Steps in a row, as beginning to look costs most."""
@@ -131,6 +138,7 @@ class Allowance:
         done = step - self._first
         self._next_full = step + 1 if done + 1 < _DENSE_STEPS else self._first + max(done + 2, round(done * _GROWTH))
         self._closer = max(0, self._closer - 1)
+        self._asked = max(0, self._asked - 1)
         self._last_full_ns = self._clock()
         self._full_ns += _SMOOTHING * (spent_ns - self._full_ns)
         self._full_spent += spent_ns

@@ -27,6 +27,11 @@ def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
             yield from tensors_in(each, depth + 1)
 
 
+def first_tensor(args: Any) -> Optional[torch.Tensor]:
+    """Of the positional arguments of a call."""
+    return next((each for each in args if isinstance(each, torch.Tensor)), None) if isinstance(args, tuple) else None
+
+
 def add_spread(numbers: Numbers, name: str, value: torch.Tensor) -> None:
     """`name`: mean, standard deviation, minimum, maximum, share of zeros, share that is not finite; then how far the
     samples of the batch differ (mean over the features of their standard deviation), and the share of features that are

@@ -1,8 +1,10 @@
-"""Graph: the operators between the parameters and a loss, as autograd has noted them. Only read, and read once."""
+"""Graph: the operators between the parameters and a loss, as autograd has noted them. Only read, and read twice."""
 
 from __future__ import annotations
 
+import json
 import math
+import weakref
 from typing import Any, Optional
 
 import torch
@@ -10,6 +12,8 @@ import torch
 from .masks import filled
 from .numbers import is_measurable
 
+# It is read in so manieth full examinations, the second time when the training has settled.
+_READ_AT = (0, 20)
 _MAX_NODES = 4000
 _MAX_MASKS = 4
 _MAX_FACTOR = 1 << 16
@@ -19,6 +23,29 @@ _HIDING = ("_saved_is_causal", "_saved_attn_mask", "_saved_attn_bias")
 _NUMBERS = ("_saved_dim", "_saved_reduction", "_saved_exponent", "_saved_p", "_saved_training", "_saved_eps")
 _LISTS = ("_saved_dim", "_saved_dims", "_saved_padding", "_saved_dilation", "_saved_pad", "_saved_dim0", "_saved_dim1")
 _SIZES = ("_saved_self_sizes", "_saved_self_sym_sizes", "_saved_sizes", "_saved_weight_sizes")
+
+
+class Graphs:
+    """Of one training."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._leaves: list[weakref.ref[torch.Tensor]] = []  # of the first one, that are no parameters
+
+    def begin_again(self) -> None:
+        self._read = 0
+
+    def is_due(self, fulls: int) -> bool:
+        """After so many full examinations?"""
+        return self._read < len(_READ_AT) and fulls >= _READ_AT[self._read]
+
+    def read(self, root: torch.Tensor, numbers: dict[int, int], given: Optional[torch.Tensor]) -> str:
+        """The graph of a loss as JSON (see graph_of)."""
+        self._read += 1
+        known = [each for each in (reference() for reference in self._leaves) if each is not None]
+        graph, leaves = graph_of(root, numbers, known, given)
+        self._leaves = [weakref.ref(each) for each in leaves]
+        return json.dumps(graph)
 
 
 def graph_of(

@@ -32,6 +32,9 @@ class Numbers:
             self._plain += numbers
             self._layout.append((name, len(numbers)))
 
+    def has(self, name: str) -> bool:
+        return any(name == each for each, _ in self._layout)
+
     def extend(self, other: "Numbers") -> None:
         self._flush()
         other._flush()

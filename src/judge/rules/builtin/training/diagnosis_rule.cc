@@ -4,7 +4,8 @@
 // (judge/diagnosis), and asks it again when something came that may change its mind: a full examination, an evaluation,
 // a tenth more of looks at the loss. What it names must be named `patience` times in a row, each time with at least
 // `confidence`; and, unless it is read off the program or the loss has blown up, for half of the train steps and at
-// least `steps` of them, since a training that has just begun looks ill for many reasons.
+// least `steps` of them, since a training that has just begun looks ill for many reasons. Where it cannot decide it asks
+// for an examination of the next steps.
 //
 // State: the history of the diagnosis, which is bounded; the cause that was named last, how often and since when.
 #include <algorithm>
@@ -30,6 +31,7 @@ constexpr std::int64_t kMaxPatience = 1'000;
 constexpr std::int64_t kMaxSteps = 1'000'000'000;
 constexpr double kMoreLooks = 1.1;
 constexpr double kBlownUp = 100;  // times the first loss
+constexpr double kClose = 0.2;  // what is less sure by so much may as well be the cause
 constexpr double kExact = 0.92;   // as sure as what is read off the program is: it need not settle
 
 class DiagnosisRule final : public Rule {
@@ -49,14 +51,14 @@ class DiagnosisRule final : public Rule {
     const diagnosis::CauseFinding* const first = now.first();
     if (first == nullptr || first->confidence < confidence_) {
       cause_.clear();
-      return Verdict::ok();
+      return undecided(now);
     }
     const std::int64_t step = window.mode_step();
     if (first->cause != cause_) times_ = 0, since_step_ = step;
     cause_ = first->cause;
     const bool is_settled = first->confidence >= kExact || is_blown_up(now.symptoms.train) ||
                             step - since_step_ >= std::max(steps_, since_step_);
-    return ++times_ >= patience_ && is_settled ? verdict(*first) : Verdict::ok();
+    return ++times_ >= patience_ && is_settled ? verdict(*first) : undecided(now);
   }
 
   std::vector<Collection> needs() const override { return {need_signals()}; }
@@ -69,14 +71,26 @@ class DiagnosisRule final : public Rule {
 
   bool has_news() {
     const std::size_t looks = history_.losses.size();
-    const bool more = history_.snapshots.size() != snapshots_ || history_.evaluations.size() != evaluations_ ||
+    const bool more = history_.fulls != fulls_ || history_.evaluations.size() != evaluations_ ||
                       static_cast<double>(looks) >= kMoreLooks * static_cast<double>(looks_);
     if (more) {
-      snapshots_ = history_.snapshots.size();
+      fulls_ = history_.fulls;
       evaluations_ = history_.evaluations.size();
       looks_ = looks;
     }
     return more;
+  }
+
+  // Judged; with a wish for a closer look where that may decide.
+  static Verdict undecided(const diagnosis::Diagnosis& now) {
+    Verdict verdict;
+    if (now.findings.empty() || now.findings.front().confidence >= kExact) return verdict;
+    for (const diagnosis::CauseFinding& each : now.findings) {
+      if (now.findings.front().confidence - each.confidence > kClose) break;
+      verdict.examine_reason +=
+          fmt::format("{}{} ({:.2f})", verdict.examine_reason.empty() ? "" : " or ", each.cause, each.confidence);
+    }
+    return verdict;
   }
 
   static Verdict verdict(const diagnosis::CauseFinding& finding) {
@@ -95,7 +109,8 @@ class DiagnosisRule final : public Rule {
   const double confidence_;
   const std::int64_t patience_, steps_;
   diagnosis::TrainingHistory history_;
-  std::size_t snapshots_ = 0, evaluations_ = 0, looks_ = 0;  // when it was diagnosed last
+  std::int64_t fulls_ = 0;                    // when it was diagnosed last
+  std::size_t evaluations_ = 0, looks_ = 0;  // the same
   std::string cause_;                                        // that was named last
   std::int64_t times_ = 0, since_step_ = 0;
 };

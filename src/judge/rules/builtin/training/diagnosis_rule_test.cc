@@ -76,6 +76,16 @@ TEST(DiagnosisRule, WaitsUntilWhatIsLessSureHasSettled) {
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (std::vector<std::int64_t>{6, 7, 8}));
 }
 
+// Of what is not read off the program beyond doubt; a rule that has fired is judged no more, so it asks before.
+TEST(DiagnosisRule, AsksForAnExaminationWhereItCannotDecide) {
+  const auto asked = judge(forgotten_layer(9), "Diagnosis:steps=6");
+  EXPECT_NE(asked.at(2).examine_reason.find("parameters_not_in_optimizer (0."), std::string::npos)
+      << asked.at(2).examine_reason;
+  for (const auto& [step, each] : judge(forgotten_layer(9, false), "Diagnosis:steps=6")) {
+    EXPECT_EQ(each.examine_reason, "") << step;
+  }
+}
+
 TEST(DiagnosisRule, SaysThatAllIsWell) {
   EXPECT_EQ(steps_with(judge(forgotten_layer(4, false), "Diagnosis"), Outcome::kOk).size(), 4u);
 }

@@ -1,0 +1,83 @@
+"""Description: the structure of a training as it is written, and when it is to be written again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Optional
+
+from . import loaded_files, program_calls
+from .module_look import ModuleLook
+from .structure import caller_place, describe
+from .subjects import Subjects
+
+_MAX_PLACES = 32
+_MAX_SHAPES = 8
+# The first full examinations write it, later ones each so manieth time.
+_FIRST, _EVERY = 3, 8
+
+
+class Description:
+    """Of one hook: what does not change from step to step."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, str] = {}  # in the program, where it does what
+        self._compared: list[dict[str, Any]] = []
+        self._exchanged: list[dict[str, Any]] = []
+        self._layers: list[str] = []
+        self._resumed: Optional[dict[str, Any]] = None  # from what the training goes on
+        self._last: dict[str, Any] = {}
+        self._parameters = 0  # that were described last
+        self._loaded = 0  # states, the same
+
+    def begin_again(self) -> None:
+        self._last = {}
+
+    def note_place(self, what: str) -> None:
+        """The program does this: where is the caller?"""
+        if what not in self._places and len(self._places) < _MAX_PLACES:
+            place = caller_place()
+            if place is not None:
+                self._places[what] = place
+
+    def add_place(self, what: str, place: str) -> None:
+        self._places.setdefault(what, place)
+
+    def add_shapes(self, found: list[dict[str, Any]]) -> None:
+        """Of what a loss compared."""
+        for shapes in found:
+            if shapes not in self._compared and len(self._compared) < _MAX_SHAPES:
+                self._compared.append(shapes)
+
+    def add_modules(self, look: ModuleLook) -> None:
+        self._layers = look.names
+        self._exchanged = self._exchanged or look.exchanged
+
+    @property
+    def has_loaded(self) -> bool:
+        """Has the program loaded a state since it was written?"""
+        return self._loaded != len(program_calls.loaded)
+
+    def is_due(self, fulls: int, subjects: Subjects) -> bool:
+        """After so many full examinations, before this one?"""
+        has_grown = subjects.weights is not None and len(subjects.weights.parameters) != self._parameters
+        return fulls < _FIRST or fulls % _EVERY == 0 or has_grown or self.has_loaded
+
+    def text(self, fulls: int, subjects: Subjects) -> str:
+        weights = subjects.known_weights().parameters
+        models = [each for each in subjects.models if each.module is not None]
+        is_dropped = not weights and bool(self._last)  # by the program: what was described stays
+        described = self._last if is_dropped else describe(models, subjects.optimizers, weights)
+        self._last = described
+        self._parameters = len(described["parameters"])
+        described["places"] = self._places
+        described["layers"] = self._layers
+        described["compared"] = self._compared
+        if fulls == 0:
+            self._resumed = loaded_files.describe(subjects.optimizers)
+        if self._resumed is not None:
+            described["resumed"] = self._resumed
+        if self._exchanged:
+            described["exchanged"] = self._exchanged
+        self._loaded = len(program_calls.loaded)
+        described["loaded"] = [each._asdict() for each in program_calls.loaded]
+        return json.dumps(described)

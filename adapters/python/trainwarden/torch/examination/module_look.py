@@ -1,0 +1,79 @@
+"""ModuleLook: what the modules of a model get and give in one train step; the dearest part of a full examination."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .adversaries import Adversaries
+from .batches import Compared
+from .exchanged import Exchanges
+from .fed import Fed
+from .layers import Layers
+from .masks import Masks
+from .norms import Norms
+from .numbers import Numbers
+
+_MAX_TOKENS = 4
+
+
+class ModuleLook:
+    """Of one train step. `paths`: names of modules by id()."""
+
+    def __init__(self, paths: dict[int, str]) -> None:
+        self._paths = paths
+        self._layers = Layers()
+        self._masks = Masks()
+        self._exchanges = Exchanges()
+        self._norms = Norms()
+        self._adversaries = Adversaries()
+        self._fed = Fed()
+        self._tokens: list[torch.Tensor] = []  # that embeddings got last
+
+    @property
+    def names(self) -> list[str]:
+        """Of the modules, in the order of their numbers."""
+        return self._layers.names
+
+    @property
+    def exchanged(self) -> list[dict[str, Any]]:
+        """Views that mix up axes between two modules."""
+        return self._exchanges.found
+
+    def forward_begins(self, args: Any, kwargs: Any) -> None:
+        """An outermost model is called."""
+        self._exchanges.gives("the input", (args, kwargs))
+        self._adversaries.forward_begins((args, kwargs))
+
+    def forward_ends(self, output: Any) -> None:
+        self._adversaries.forward_ends(output)
+
+    def module_begins(self, module: torch.nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        path = self._paths.get(id(module))
+        if path is None:
+            return
+        self._exchanges.takes(path, args)
+        self._masks.see(module, args, kwargs)
+        self._norms.see(path, module, args)
+        if isinstance(module, torch.nn.Embedding) and args:
+            self._tokens = [*self._tokens[1 - _MAX_TOKENS :], args[0]]
+
+    def module_ends(self, module: torch.nn.Module, output: Any) -> None:
+        path = self._paths.get(id(module))
+        if path is not None and not module._modules:
+            self._layers.see(path, module, output)
+            self._exchanges.gives(path, output)
+
+    def compared(self, function: str, inputs: Any, ignore_index: Any) -> None:
+        """A loss function has compared two tensors."""
+        self._adversaries.compared(inputs)
+        self._fed.see(Compared(function, inputs, ignore_index), self._tokens)
+
+    def add(self, numbers: Numbers) -> None:
+        self._tokens = []
+        self._layers.add(numbers)
+        self._norms.add(numbers, self.names)
+        self._masks.add(numbers)
+        self._adversaries.add(numbers)
+        self._fed.add(numbers)

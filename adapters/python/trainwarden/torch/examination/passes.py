@@ -1,0 +1,55 @@
+"""Passes: how often the program does what makes up a training step."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Optional
+
+import torch
+
+from .batches import first_tensor
+
+
+class Passes:
+    """Counts of one hook, of all its steps, looked at or not. What is written, in this order: docs/format/examination.md."""
+
+    def __init__(self) -> None:
+        self.forward = self.backward = self.step = self.zero = 0
+        self.no_grad = self.no_grad_training = self.grad_in_eval = 0
+        self.clip = self.no_grad_repeats = 0
+        self._last_input: Optional[weakref.ref[torch.Tensor]] = None  # of a call without gradients in training mode
+
+    def numbers(self, remade: int) -> list[float]:
+        """`remade`: optimizers that took over the parameters of an earlier one."""
+        counts = (self.forward, self.backward, self.step, self.zero, self.no_grad, self.no_grad_training,
+                  self.grad_in_eval, 0, self.clip, remade, self.no_grad_repeats)  # fmt: skip
+        return [float(each) for each in counts]
+
+    def forward_begins(self, model: Optional[torch.nn.Module], evaluates: bool, args: Any) -> None:
+        """An outermost model, perhaps one that is trained, is called."""
+        if not torch.is_grad_enabled():
+            self.no_grad += 1
+            if model is not None and model.training:
+                self.no_grad_training += 1
+                self._count_repeats(args)
+        elif not evaluates:
+            self.forward += 1
+            self._leave_out_rehearsal(args)
+            if model is not None and not model.training:
+                self.grad_in_eval += 1
+
+    def _count_repeats(self, args: Any) -> None:
+        """Passes of the same input, as those that are averaged where dropout is kept on purpose."""
+        first = first_tensor(args)
+        same = self._last_input() if self._last_input is not None else None
+        if first is not None and first is same:
+            self.no_grad_repeats += 1
+        self._last_input = weakref.ref(first) if first is not None else None
+
+    def _leave_out_rehearsal(self, args: Any) -> None:
+        """A pass without gradients before one with them, of the same input, is no evaluation: scheduled sampling."""
+        first, same = first_tensor(args), self._last_input() if self._last_input is not None else None
+        self._last_input = None
+        if first is not None and first is same:
+            self.no_grad -= 1
+            self.no_grad_training -= 1

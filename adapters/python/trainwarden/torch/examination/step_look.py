@@ -1,0 +1,117 @@
+"""StepLook: a full examination of one train step: what goes into the model, what its loss compares, what it is worth."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import torch
+
+from . import own_losses
+from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, row_prints, telling_input, tensors_in
+from .module_look import ModuleLook
+from .numbers import Numbers, is_measurable
+
+_MAX_INPUTS = 4
+# Of the outputs of models so many are kept until the loss is known.
+_MAX_OUTPUTS = 8
+
+
+class StepLook:
+    """Of one train step. `modules`: where they are looked at, too, which costs most."""
+
+    def __init__(self, modules: Optional[ModuleLook]) -> None:
+        self.numbers = Numbers()
+        self.modules = modules
+        self.before: Optional[torch.Tensor] = None  # weights before the optimizer stepped
+        self.shapes: list[dict[str, Any]] = []  # of what losses compared
+        self._model: Optional[torch.nn.Module] = None  # that got the first input
+        self._inputs: list[torch.Tensor] = []  # of it, until the loss is computed
+        self._outputs: list[torch.Tensor] = []  # of models, the same
+        self._has_input = False
+        self._has_compared = False
+
+    @property
+    def input(self) -> Optional[torch.Tensor]:
+        return self._inputs[0] if self._inputs else None
+
+    def see_inputs(self, model: Optional[torch.nn.Module], inputs: list[torch.Tensor]) -> bool:
+        """Tensors, at least one, that a model gets. Gives whether they are the first ones of the step."""
+        if self._has_input:
+            if self._is_of_another(model, inputs[0]) and not self.numbers.has("other_input"):
+                add_spread(self.numbers, "other_input", inputs[0])
+            return False
+        self._has_input = True
+        self._model = model
+        self._add_inputs(inputs)
+        self._inputs = [each.detach() for each in inputs[:_MAX_INPUTS]]
+        return True
+
+    def _is_of_another(self, model: Optional[torch.nn.Module], value: torch.Tensor) -> bool:
+        """Is it for another model, or another part of the same one, than the first input of the step was?"""
+        is_wide = value.dim() >= 2 and value.numel() // value.shape[0] >= 4
+        is_other = model is not self._model or (bool(self._inputs) and value.shape[1:] != self._inputs[0].shape[1:])
+        return is_wide and is_other
+
+    def _add_inputs(self, inputs: list[torch.Tensor]) -> None:
+        numbers = self.numbers
+        for index, each in enumerate(inputs[:_MAX_INPUTS]):
+            add_spread(numbers, "input" if index == 0 else f"input{index}", each)
+        numbers.add("float_inputs", [float(each.is_floating_point()) for each in inputs[:_MAX_INPUTS]])
+        first = inputs[0]
+        if first.dim() == 2 and first.is_floating_point() and 2 <= first.shape[1] <= 4096:
+            spread = first.detach()[:256].float().std(dim=0, unbiased=False)
+            positive = torch.where(spread > 0, spread, spread.max())
+            numbers.add("input_scales", torch.stack([spread.max(), positive.min()]))
+        if self.modules is not None:
+            add_neighbours(numbers, first)
+            add_order(numbers, first)
+        rows = row_prints(telling_input(inputs))
+        if rows is not None:
+            numbers.add("row_prints", rows)
+        numbers.add("input_shape", [float(size) for size in first.shape])
+        if first.dtype in (torch.int64, torch.int32):
+            add_symbols(numbers, first)
+
+    def see_output(self, output: Any) -> None:
+        """Of an outermost model."""
+        self._outputs += [each for each in tensors_in(output) if each.grad_fn is not None][:_MAX_OUTPUTS]
+        self._outputs = self._outputs[-_MAX_OUTPUTS:]
+        if self.modules is not None:
+            self.modules.forward_ends(output)
+
+    def compared(self, function: str, inputs: Any, output: Any, ignore_index: Optional[int]) -> None:
+        """A loss function has compared two tensors. Of several losses that are added up the first one is the
+        yardstick; of the second one the scale is looked at."""
+        if self.modules is not None:
+            self.modules.compared(function, inputs, ignore_index)
+        compared = Compared(function, inputs, ignore_index)
+        if self._has_compared:
+            if not self.numbers.has("target1"):
+                compared.add_scales(self.numbers)
+            return
+        self._take_compared(compared)
+        value = next((each for each in tensors_in(output)), None)
+        if value is not None and is_measurable(value):
+            # Of one number for each element the program makes its loss itself, perhaps of some of them alone.
+            name = "compared_loss" if value.numel() == 1 else "compared_elements"
+            self.numbers.add(name, value.detach().float().mean())
+
+    def _take_compared(self, compared: Compared) -> None:
+        self._has_compared = True
+        compared.add(self.numbers, "")
+        if self._inputs:
+            compared.add_relation(self.numbers, self._inputs[0])
+            compared.add_telling(self.numbers, self._inputs)
+            compared.add_padding(self.numbers, self._inputs[0])
+        self.shapes.append(compared.shapes())
+
+    def see_loss(self, root: torch.Tensor) -> None:
+        """The backward pass begins here: a loss that the program computed itself is found in its graph."""
+        own = None if self._has_compared else own_losses.compared_in(root, self._outputs)
+        spread = own_losses.broadcast_in(root, self._outputs) if own is None else None
+        if spread is not None:
+            self.numbers.add("own_broadcast", [float(each) for each in spread])
+        self._outputs = []
+        if own is not None:
+            self._take_compared(own)
+        self.numbers.add("loss", root)

@@ -1,0 +1,99 @@
+"""Writer: writes what was measured into the run: numbers of a step, texts when they have changed."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional
+
+import torch
+
+from .evaluation import Evaluation
+from .numbers import Numbers
+
+_PREFIX = "trainwarden/examination/"
+# So many looks are written together.
+_MAX_LOOKS = 64
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+class Writer:
+    """Of one hook. What light looks have seen waits here until there is enough of it, or a full one is written."""
+
+    def __init__(self, hook: Any) -> None:
+        self._hook = hook
+        self._ids: dict[str, int] = {}
+        self._written: dict[str, str] = {}
+        self._looks: list[tuple[int, torch.Tensor]] = []  # losses
+        self._prints: list[tuple[int, torch.Tensor]] = []  # of inputs
+        self._outside: list[torch.Tensor] = []  # of steps that were compared: did something else change weights?
+        self.evaluation: Optional[Evaluation] = None  # of which nothing is written yet
+
+    @property
+    def is_full(self) -> bool:
+        """Is there so much that it is to be written when the step ends?"""
+        return len(self._looks) >= _MAX_LOOKS or self.evaluation is not None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._looks and self.evaluation is None
+
+    def add_loss(self, step: int, loss: torch.Tensor) -> None:
+        self._looks.append((step, loss.detach().clone()))
+
+    def add_print(self, step: int, fingerprint: torch.Tensor) -> None:
+        self._prints.append((step, fingerprint))
+
+    def add_outside(self, have_changed: torch.Tensor) -> None:
+        self._outside.append(have_changed)
+
+    def begin_again(self, training: int) -> None:
+        """Another training begins: who judges from here on has read nothing yet."""
+        self._looks, self._prints, self.evaluation = [], [], None
+        self._written.clear()
+        self._observe("training", torch.tensor([float(training)], dtype=torch.float64))
+
+    def write(self, numbers: Numbers) -> None:
+        """What was measured in a step, and what has waited."""
+        self._add_waiting(numbers)
+        numbers.add("memory", float(_memory()))
+        self.write_text("layout", numbers.layout())
+        self._observe("numbers", numbers.tensor())
+
+    def _add_waiting(self, numbers: Numbers) -> None:
+        evaluation, self.evaluation = self.evaluation, None
+        looks, self._looks = self._looks, []
+        prints, self._prints = self._prints, []
+        outside, self._outside = self._outside, []
+        if evaluation is not None:
+            evaluation.add(numbers)  # whole by now
+        if outside:
+            numbers.add("outside", [torch.stack([each.cpu() for each in outside]).sum().item(), float(len(outside))])
+        if looks:
+            numbers.add("look_steps", [float(step) for step, _ in looks])
+            numbers.add("looks", torch.stack([loss.double().reshape(()) for _, loss in looks]))
+        if prints:
+            numbers.add("print_steps", [float(step) for step, _ in prints])
+            numbers.add("prints", torch.stack([each for _, each in prints]))
+
+    def write_text(self, name: str, text: str) -> None:
+        if self._written.get(name) != text:
+            self._written[name] = text
+            self._observe(name, [text])
+
+    def has_written(self, name: str) -> bool:
+        return bool(self._written.get(name))
+
+    def _observe(self, name: str, value: Any) -> None:
+        number = self._ids.get(name)
+        if number is None:
+            number = self._ids[name] = self._hook.declare(_PREFIX + name, ["signals"])
+        self._hook.observe(number, value)
+
+
+def _memory() -> int:
+    """Bytes of this process that are in memory; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
