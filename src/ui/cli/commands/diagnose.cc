@@ -112,9 +112,8 @@ void add_diagnose(CLI::App& app, CommandAction& action) {
   command.add_flag("--examine", o.examine,
                    "Have the running training examine its next steps first, and wait for that: what was seen last may "
                    "be minutes old");
-  command.add_option("--timeout", o.timeout_s, "How long to wait for that, in seconds")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  command.add_option("--timeout", o.timeout_s, "How many seconds to wait for that (default: 30)")
+      ->check(CLI::NonNegativeNumber);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden diagnose first", "trainwarden diagnose first --whole", "trainwarden diagnose first --examine",
                          "trainwarden diagnose first --json | jq .diagnosis.cause"});
