@@ -288,7 +288,7 @@ const std::vector<Cause>& catalogue() {
        "Try a hundredth of it.",
        "DeepFD, TheDeepChecker",
        {"underfitting", "no_learning", "predicts_one_class", "representation_collapse", "vanishing_gradients",
-        "learning_rate_too_low"}},
+        "learning_rate_too_low", "learning_rate_too_high"}},
       {"dropout_too_strong",
        "dropout takes away most of the signal",
        "Use a p of 0.1 to 0.5.",

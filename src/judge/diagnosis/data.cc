@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -13,6 +14,13 @@ namespace trainwarden::diagnosis {
 namespace {
 
 // The program sets the same seed again and again, so that "random" means the same each time.
+// Do batches come back, as in epochs that are all shuffled alike?
+bool do_batches_come_back(const Case& seen) {
+  std::map<double, std::size_t> times;
+  for (const auto& [step, print] : seen.history.prints) ++times[print];
+  return seen.history.prints.size() >= 8 && times.size() * 2 <= seen.history.prints.size();
+}
+
 void look_for_seeds(const Case& seen, Findings& findings) {
   std::size_t looks = 0, same = 0;
   double first = 0;
@@ -27,7 +35,9 @@ void look_for_seeds(const Case& seen, Findings& findings) {
   if (looks >= 6 && same >= 4 && same * 10 < looks * 8) {
     findings.push_back(
         {"random_state_repeated",
-         same * 5 >= looks ? 0.7 : 0.6,  // an evaluation may be to draw the same each time
+         do_batches_come_back(seen) ? 0.85
+         : same * 5 >= looks        ? 0.7
+                                    : 0.6,  // an evaluation may be to draw the same each time
          fmt::format("The program sets the seed {} again and again while it trains", number(first)),
          {fmt::format("before {} of {} looked-at steps: what is drawn at random repeats from there", same, looks)},
          {},
@@ -50,15 +60,31 @@ bool is_noise(const Case& seen) {
   return std::abs(median_of(seen.history, "input", 0)) < 0.1 && std::abs(median_of(seen.history, "input", 1) - 1) < 0.1;
 }
 
+// Do all batches that were looked at have the same samples, in whatever order?
+bool are_all_rows_of_one_batch(const Case& seen) {
+  constexpr double kDigits = 1e6;  // that the place in the batch does not change
+  std::set<double> all;
+  std::size_t batches = 0, largest = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* rows = snapshot.find("row_prints");
+    if (rows == nullptr || static_cast<double>(rows->size()) != snapshot.at("input_shape", 0)) continue;
+    ++batches;
+    largest = std::max(largest, rows->size());
+    for (const double row : *rows) all.insert(std::round(row * kDigits));
+  }
+  return batches >= 8 && largest >= 8 && all.size() <= largest;
+}
+
 void look_for_repeated_batches(const Case& seen, Findings& findings) {
   std::map<double, std::size_t> times;
   for (const auto& [step, print] : seen.history.prints) ++times[print];
   const std::size_t count = seen.history.prints.size();
   if (count < 8) return;
+  const bool has_same_rows = are_all_rows_of_one_batch(seen);
   std::size_t in_row = 0;
   for (std::size_t i = 1; i < count; ++i)
     in_row += seen.history.prints[i].second == seen.history.prints[i - 1].second ? 1 : 0;
-  if (times.size() == 1) {
+  if (times.size() == 1 || has_same_rows) {
     const bool evaluates = seen.symptoms.evaluations > 0;
     const bool fails = evaluates && (seen.symptoms.eval_late > 2 * seen.symptoms.compared_late ||
                                      seen.symptoms.eval_accuracy < seen.symptoms.accuracy - 0.3);
@@ -76,7 +102,8 @@ void look_for_repeated_batches(const Case& seen, Findings& findings) {
         {"same_batch_repeated",
          fails ? 0.7 : 0.45,  // or one batch is learned by heart on purpose, to see whether that works
          fmt::format("All {} looked-at steps trained on the same batch", count),
-         {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
+         {has_same_rows ? "the same samples are in each of them"
+                        : fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
          evaluates ? std::vector<std::string>() : std::vector<std::string>{"full-batch training looks the same"},
          1,
          {}});
@@ -139,6 +166,9 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
   const bool reconstructs = median_of(seen.history, "target_is_input") > 0.95;
   if (reconstructs) return;
   const std::size_t count = seen.snapshots().size();
+  // Classes that weigh differently in the loss are what is done about it.
+  const double plain = median_of(seen.history, "plain_loss") / median_of(seen.history, "compared_loss");
+  const bool is_weighted = std::abs(plain - 1) > 0.02;
   const double share = median_of(seen.history, "top_share", 0, count - std::min<std::size_t>(count, 3));
   const bool no_better = symptoms.accuracy < symptoms.majority + 0.2 * (1 - symptoms.majority);
   // What was seen at the beginning alone says nothing: all models begin so.
@@ -148,7 +178,8 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
   const bool gives_one = fails || (share > 0.98 && no_better && !(symptoms.skill > 0.5) && is_seen_late);
   findings.push_back(
       {"class_imbalance",
-       gives_one                            ? 0.85
+       is_weighted                          ? 0.3
+       : gives_one                          ? 0.85
        : no_better && !symptoms.learns_well ? 0.6
                                             : 0.3,
        fmt::format("{:.0f} % of the labels are of one class, and the model gives that for {:.0f} % of the samples",
@@ -290,13 +321,18 @@ void look_for_leak(const Case& seen, Findings& findings) {
 
 // One feature that says as much as the target.
 void look_for_telling_feature(const Case& seen, Findings& findings) {
-  const double telling = median_of(seen.history, "telling", 0);
-  if (!(telling > 0.985)) return;
+  constexpr double kMarks = 1, kSeries = 2;  // what was compared
+  const double telling = median_of(seen.history, "telling", 0), kind = median_of(seen.history, "telling", 2);
+  const bool is_series = kind == kSeries;  // whose next value is much like the last one
+  if (!(telling > (is_series ? 0.9998 : 0.985))) return;
+  const std::string feature = number(median_of(seen.history, "telling", 1));
   findings.push_back(
       {"target_leak",
-       0.85,
-       fmt::format("Feature {} of the input is the target in disguise", number(median_of(seen.history, "telling", 1))),
-       {fmt::format("their correlation is {:.3f} in the median batch", telling)},
+       is_series ? 0.9 : 0.85,
+       is_series        ? "The value to predict is in the series that the model gets"
+       : kind == kMarks ? fmt::format("Whether feature {} of the input is filled in is the target in disguise", feature)
+                        : fmt::format("Feature {} of the input is the target in disguise", feature),
+       {fmt::format("their correlation is {:.4f} in the median batch", telling)},
        {},
        0,
        {}});

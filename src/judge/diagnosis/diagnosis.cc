@@ -121,7 +121,8 @@ Diagnosis diagnose(const TrainingHistory& all) {
   Diagnosis before = diagnose_one(*other);
   // Of a few looks only what is read off the program counts.
   constexpr double kExact = 0.9;
-  if (before.first() == nullptr || (!other->is_well_known() && before.first()->confidence < kExact)) return diagnosis;
+  const bool is_told = before.first() != nullptr || (diagnosis.findings.empty() && !before.findings.empty());
+  if (!is_told || (!other->is_well_known() && before.findings.front().confidence < kExact)) return diagnosis;
   before.findings.front().evidence.insert(
       before.findings.front().evidence.begin(),
       other == &all ? "it is of the last training of the process" : "it is of an earlier training of the same process");

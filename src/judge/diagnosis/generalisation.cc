@@ -89,6 +89,14 @@ void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   }
 }
 
+// Each sample against all others of its batch: as many classes as samples, or one less where it is left out itself.
+bool is_contrastive(const Case& seen) {
+  constexpr std::int64_t kMinSamples = 8;
+  if (seen.structure().compared.empty()) return false;
+  const auto& shape = seen.structure().compared.front().predicted;
+  return shape.size() == 2 && shape[0] >= kMinSamples && (shape[0] == shape[1] || shape[0] == shape[1] + 1);
+}
+
 // Answers that are better in evaluation than in training: nothing of the kind of dropout makes training so much harder.
 void look_for_wrong_labels(const Case& seen, Findings& findings) {
   constexpr double kGap = 0.25, kMaxDropout = 0.25;
@@ -106,6 +114,7 @@ void look_for_wrong_labels(const Case& seen, Findings& findings) {
       graph == nullptr ? 0 : std::count_if(graph->nodes.begin(), graph->nodes.end(), [](const GraphNode& each) {
         return each.operation.rfind("NllLoss", 0) == 0;
       });
+  if (is_contrastive(seen)) return;  // its labels are places in the batch, and an evaluation has others
   Values late;
   for (const Snapshot& snapshot : seen.snapshots()) {
     if (2 * snapshot.step > symptoms.steps) late.push_back(snapshot.at("accuracy"));

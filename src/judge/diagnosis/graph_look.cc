@@ -50,6 +50,22 @@ std::set<std::size_t> parameters_below(const Graph& graph, std::size_t root) {
   return parameters;
 }
 
+// What is drawn by torch.normal() passes no gradient to the mean and the deviation that it was drawn with.
+void look_for_drawn_values(const Case& seen, const Graph& graph, Findings& findings) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].operation != "Normal" || parameters_below(graph, i).empty()) continue;
+    findings.push_back({"graph_cut",
+                        0.92,
+                        "A sample is drawn by torch.normal(), and no gradient of the loss gets past it",
+                        {fmt::format("{} parameters lie before it", parameters_below(graph, i).size()),
+                         "mean + std * torch.randn_like(std) is the same sample, with gradients"},
+                        {},
+                        0,
+                        seen.place("backward")});
+    return;
+  }
+}
+
 struct Widths {
   std::set<std::int64_t> in, out;
 };
@@ -207,6 +223,7 @@ void look_at_graph(const Case& seen, Findings& findings) {
   const Graph* const graph = seen.graph();
   if (graph == nullptr || graph->nodes.empty()) return;
   look_for_parts(seen, *graph, findings);
+  look_for_drawn_values(seen, *graph, findings);
   look_for_recurrence(seen, *graph, findings);
   look_for_minimised_ratio(seen, *graph, findings);
 }

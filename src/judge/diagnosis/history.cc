@@ -54,17 +54,12 @@ void add_losses(StepNumbers& series, const Snapshot& record) {
   }
 }
 
-bool is_of_squares(const Structure& structure) {
-  if (structure.compared.empty()) return false;
-  return contains(lower_case(structure.compared.front().function), "mse");
-}
-
 // A mean squared error that the program computes itself is the loss where the training's is one.
 Evaluated evaluated(const Snapshot& record, const Structure& structure) {
   Evaluated result;
   result.after_step = static_cast<std::int64_t>(record.at("eval_after"));
   result.loss = record.at("eval_loss");
-  if (!std::isfinite(result.loss) && is_of_squares(structure)) result.loss = record.at("eval_square");
+  if (!std::isfinite(result.loss) && structure.compares_squares()) result.loss = record.at("eval_square");
   result.accuracy = record.at("eval_accuracy");
   const double calls = record.at("eval_calls");
   result.batches = std::isfinite(calls) ? static_cast<std::int64_t>(calls) : 0;
@@ -74,7 +69,7 @@ Evaluated evaluated(const Snapshot& record, const Structure& structure) {
 
 Counts counts_of(const Values& values) {
   const auto at = [&](std::size_t index) { return index < values.size() ? values[index] : 0; };
-  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9), at(10)};
+  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9), at(10), at(11)};
 }
 
 }  // namespace
@@ -87,6 +82,10 @@ const Values* Snapshot::find(std::string_view name) const {
 double Snapshot::at(std::string_view name, std::size_t index) const {
   const Values* found = find(name);
   return found != nullptr && index < found->size() ? (*found)[index] : std::nan("");
+}
+
+bool Structure::compares_squares() const {
+  return !compared.empty() && contains(lower_case(compared.front().function), "mse");
 }
 
 std::int64_t Parameter::elements() const {
@@ -112,6 +111,7 @@ void TrainingHistory::take_text(std::string_view name, std::string_view text) {
       if (!has_new_structure_) older_structure_ = std::move(structure);
       has_new_structure_ = true;
       structure = *std::move(read);
+      if (former_ != nullptr) former_->structure.loaded = structure.loaded;
     } else
       ++unreadable;
   } else if (name == "examination/graph" && graphs.size() < kMaxGraphs) {
@@ -186,7 +186,9 @@ void TrainingHistory::begin_training() {
     if (has_new_structure_) former_->structure = older_structure_;
     former_->graphs.resize(std::min(older_graphs_, former_->graphs.size()));
   }
+  former_->structure.loaded = structure.loaded;  // by the process, whatever it trained then
   snapshots.clear();
+  has_seen_start = false;
   fulls = 0;
   outside_changed = outside_seen = 0;
   evaluations.clear();

@@ -129,6 +129,7 @@ struct Structure {
   std::int64_t foreign = 0;                   // parameters of optimizers that are in no model
 
   const Module* module(std::string_view name) const;
+  bool compares_squares() const;  // is the loss a mean squared error?
 };
 
 // The operators between parameters and loss; the first is the loss.
@@ -148,6 +149,7 @@ struct Graph {
 struct Counts {
   double forward = 0, backward = 0, step = 0, zero = 0;
   double no_grad = 0, no_grad_training = 0, grad_in_eval = 0, clip = 0, optimizers_made = 0, repeats = 0;
+  double no_grad_steps = 0;  // that had calls without gradients in training mode; 0 in runs of older versions
 };
 
 // What a rule has found, for the diagnosis to weigh.
@@ -200,6 +202,7 @@ class TrainingHistory {
   Counts counts;
   std::vector<RuleFinding> rules;
   std::int64_t last_step = -1;
+  bool has_seen_start = true;  // its first steps were looked at; of a second training of the process they are not
   std::int64_t examinations = 0;
   std::int64_t unreadable = 0;
   double spent_seconds = 0;

@@ -134,6 +134,9 @@ std::string_view activation_before(const Graph& graph, std::size_t at) {
   return {};
 }
 
+// A squared error that the program computes itself: mean, power and difference are the first nodes of its graph.
+constexpr std::size_t kOwnError = 3;
+
 void look_for_output_activation(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
   if (graph == nullptr) return;
@@ -179,7 +182,8 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
       report(0.6, "binary_cross_entropy gets the outputs of a softmax");
     if (starts_with(operation, "NllLoss") && before == "Softmax")
       report(0.94, "nll_loss gets probabilities, where it takes logarithms of them");
-    if (starts_with(operation, "MseLoss") || starts_with(operation, "SmoothL1") || starts_with(operation, "L1Loss")) {
+    const bool is_own_error = operation == "Sub" && i <= kOwnError && seen.structure().compares_squares();
+    if (is_own_error || starts_with(operation, "MseLoss") || starts_with(operation, "SmoothL1") || starts_with(operation, "L1Loss")) {
       const double lowest = median_of(seen.history, "target", 2), highest = median_of(seen.history, "target", 3);
       if (before == "Relu" && lowest < -0.05)
         report(0.93, fmt::format("The last activation is a ReLU, but targets go down to {}", number(lowest)));
@@ -221,6 +225,45 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
                         0,
                         seen.place("loss")});
   }
+}
+
+// A generator that ends in a sigmoid or tanh cannot make what its data hold.
+void look_for_bounded_generator(const Case& seen, Findings& findings) {
+  constexpr double kSlack = 1e-3;
+  double real_low = 0, real_high = 0, low = 0, high = 0;
+  std::size_t looks = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* ranges = snapshot.find("adversary_ranges");
+    if (ranges == nullptr || ranges->size() != 4) continue;
+    real_low = looks == 0 ? (*ranges)[0] : std::min(real_low, (*ranges)[0]);
+    real_high = looks == 0 ? (*ranges)[1] : std::max(real_high, (*ranges)[1]);
+    low = looks == 0 ? (*ranges)[2] : std::min(low, (*ranges)[2]);
+    high = looks == 0 ? (*ranges)[3] : std::max(high, (*ranges)[3]);
+    ++looks;
+  }
+  const auto has = [&](std::string_view kind) {
+    const auto& modules = seen.structure().modules;
+    const Graph* const graph = seen.graph();
+    return std::any_of(modules.begin(), modules.end(), [&](const Module& each) { return each.kind == kind; }) ||
+           (graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(),
+                                            [&](const GraphNode& each) { return each.operation == kind; }));
+  };
+  if (looks < 2) return;
+  const bool fills = low < 0.05 && high > 0.9;
+  const bool is_sigmoid = (has("Sigmoid") || fills) && low >= -kSlack && high <= 1 + kSlack &&
+                          (real_low < -0.2 || real_high > 1.3);
+  const bool is_tanh = has("Tanh") && low >= -1 - kSlack && high <= 1 + kSlack && high > 0.5 &&
+                       (real_low < -1.3 || real_high > 1.3);
+  if (!is_sigmoid && !is_tanh) return;
+  findings.push_back({"output_activation",
+                      0.85,
+                      fmt::format("The generator ends in a {}, and cannot make samples like those of the data",
+                                  is_sigmoid ? "sigmoid" : "tanh"),
+                      {fmt::format("what it makes lies between {} and {}, the data between {} and {}", number(low),
+                                   number(high), number(real_low), number(real_high))},
+                      {},
+                      0,
+                      {}});
 }
 
 // A sigmoid before a softmax leaves scores between 0 and 1: no class can be much likelier than another.
@@ -493,6 +536,7 @@ void look_for_instability(const Case& seen, Findings& findings) {
 void look_at_loss(const Case& seen, Findings& findings) {
   look_for_broadcast(seen, findings);
   look_for_output_activation(seen, findings);
+  look_for_bounded_generator(seen, findings);
   look_for_squashed_scores(seen, findings);
   look_for_softmax_dimension(seen, findings);
   look_for_sign(seen, findings);

@@ -41,8 +41,9 @@ void look_for_modes(const Case& seen, Findings& findings) {
   if (modal.empty()) return;
   const Counts& counts = seen.history.counts;
   if (!seen.symptoms.is_adversarial && counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * counts.no_grad) {
-    // A teacher or a rollout is called between steps all the time, an evaluation now and then.
-    const bool is_part_of_steps = counts.no_grad > 0.5 * counts.forward && counts.forward >= 20;
+    // A teacher or a rollout is called in nearly each step, an evaluation now and then.
+    const double share = counts.no_grad_steps > 0 ? counts.no_grad_steps / 0.3 : counts.no_grad / 0.5;
+    const bool is_part_of_steps = share > counts.forward && counts.forward >= 20;
     const bool averages = counts.repeats > 0.4 * counts.no_grad_training;  // the same input again: dropout is meant
     findings.push_back(
         {"training_mode_in_evaluation",
@@ -142,6 +143,65 @@ void look_for_strange_statistics(const Case& seen, Findings& findings) {
        {}});
 }
 
+// With a small momentum the running statistics are those of the first day when the training is over.
+void look_for_statistics_that_never_came(const Case& seen, Findings& findings) {
+  constexpr double kMostly = 0.5, kFarLogarithm = 0.7, kFar = 0.7;
+  if (seen.symptoms.is_adversarial || seen.symptoms.steps < 20) return;
+  const auto& layers = seen.structure().layers;
+  std::vector<std::string> names;
+  double left = 0, momentum = 1;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Module* const module = seen.structure().module(layers[i]);
+    if (module == nullptr || !contains(module->kind, "BatchNorm")) continue;
+    const auto share = module->settings.find("momentum");
+    if (share == module->settings.end()) continue;
+    const double first = std::pow(1 - share->second, static_cast<double>(seen.symptoms.steps));
+    if (!(first > kMostly)) continue;
+    const Snapshot* last = nullptr;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      if (snapshot.find("norms") != nullptr) last = &snapshot;
+    }
+    if (last == nullptr) return;
+    const bool is_far = last->at("norms", 2 * i) > kFar || std::abs(last->at("norms", 2 * i + 1)) > kFarLogarithm;
+    if (!is_far) continue;
+    names.push_back(layers[i]);
+    left = std::max(left, first), momentum = std::min(momentum, share->second);
+  }
+  if (names.empty()) return;
+  findings.push_back(
+      {"batch_norm_statistics",
+       0.88,
+       fmt::format("The running statistics of {} have not come to those of the batches, and evaluation goes by them",
+                   listed(names)),
+       {fmt::format("momentum is {}: PyTorch's is the share of the new batch, 0.1 by default", number(momentum)),
+        fmt::format("after {} steps {:.0f} % of where they began is left", seen.symptoms.steps, 100 * left)},
+       {},
+       0,
+       {}});
+}
+
+// What is evaluated is another model than what is trained, as an average of its weights: batch norm in it still has the
+// statistics that it was made with.
+void look_for_fresh_statistics(const Case& seen, Findings& findings) {
+  std::size_t evaluations = 0, fresh = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    const double norms = each.numbers.at("eval_norms", 0);
+    if (!(norms > 0) || each.after_step < 1) continue;
+    ++evaluations;
+    fresh += each.numbers.at("eval_norms", 1) == norms ? 1 : 0;
+  }
+  if (fresh == 0 || fresh < evaluations) return;
+  findings.push_back({"batch_norm_statistics",
+                      0.9,
+                      "The model that is evaluated has running statistics of batch norm as they were made: mean 0 and "
+                      "variance 1, whatever the training has seen",
+                      {fmt::format("in {} of {} looked-at evaluations", fresh, evaluations),
+                       "an average of weights has to take over the buffers, too"},
+                      {},
+                      0,
+                      {}});
+}
+
 void look_for_small_batches(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   std::vector<std::string> norms;
@@ -193,6 +253,8 @@ void look_at_modes(const Case& seen, Findings& findings) {
   look_for_modes(seen, findings);
   look_for_random_evaluation(seen, findings);
   look_for_strange_statistics(seen, findings);
+  look_for_statistics_that_never_came(seen, findings);
+  look_for_fresh_statistics(seen, findings);
   look_for_small_batches(seen, findings);
   look_for_dropout(seen, findings);
 }

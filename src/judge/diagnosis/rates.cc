@@ -152,6 +152,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.early > 0.05 && (jumps || (symptoms.loses_what_it_learned && !symptoms.is_adversarial)))
     confidence = std::max(confidence, 0.65);
   if (ratios.at_start > 0.3 && rises_at_start(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.75);
+  if (ratios.early > 0.25 && symptoms.is_adversarial) confidence = std::max(confidence, 0.82);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
   if (ratios.largest_ever > 0.1 && symptoms.learns_nothing) confidence = std::max(confidence, 0.8);
   if (symptoms.train.trend < -3 &&
@@ -503,12 +504,17 @@ void look_for_decay(const Case& seen, Findings& findings) {
     if (gradient > 0) pulls.push_back(decay * before / gradient);
   }
   if (shrunk.empty()) return;
+  // What a step takes off, whatever the gradients are.
+  constexpr double kMuch = 0.05;
+  const double taken = is_coupled ? 0 : rate * decay;
   const bool ill = seen.symptoms.learns_nothing || seen.symptoms.skill < 0.5 || seen.symptoms.loses_what_it_learned ||
                    !seen.symptoms.learns_well;
   const double share = median(shrunk);
   double confidence = 0;
   const double little = is_coupled ? 0.6 : 0.5;
-  if (share < little && ill)
+  if (taken > kMuch && share < little && ill)
+    confidence = 0.94;
+  else if (share < little && ill)
     confidence = 0.85;
   else if (is_coupled && share < little && median(pulls) > 0.3 && !(seen.symptoms.skill > 0.9))
     confidence = 0.8;
@@ -519,7 +525,9 @@ void look_for_decay(const Case& seen, Findings& findings) {
                       confidence,
                       fmt::format("A weight decay of {} shrinks the weights faster than they learn", number(decay)),
                       {fmt::format("the weights have come down to {:.0f} % of where they began", 100 * share),
-                       fmt::format("the decay pulls {} times as strongly as the gradients", number(median(pulls))),
+                       taken > kMuch ? fmt::format("each step takes {:.0f} % of them off", 100 * std::min(taken, 1.0))
+                                     : fmt::format("the decay pulls {} times as strongly as the gradients",
+                                                   number(median(pulls))),
                        seen.course().front()},
                       {},
                       0,

@@ -87,7 +87,7 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
 }
 
 void look_for_scale(const Case& seen, Findings& findings) {
-  if (seen.snapshots().empty()) return;
+  if (seen.snapshots().empty() || !seen.history.has_seen_start) return;
   const Snapshot& first = seen.snapshots().front();
   const auto& parameters = seen.structure().parameters;
   std::vector<std::string> large, small, huge;

@@ -38,8 +38,8 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
   }
   // A critic of Wasserstein's keeps its weights within a limit on purpose.
   const auto& compared = seen.structure().compared;
-  const bool has_critic = seen.symptoms.is_adversarial &&
-                          (compared.empty() || !contains(lower_case(compared.front().function), "cross_entropy"));
+  const std::string function = compared.empty() ? std::string() : lower_case(compared.front().function);
+  const bool has_critic = seen.symptoms.is_adversarial && !contains(function, "cross") && !contains(function, "bce");
   if (steps == 0 || largest < 1e-5 || (is_limit && has_critic)) return;
   const bool is_slight = largest < 3e-4 && steps == looked;  // as by a decay of the program's own
   findings.push_back(

@@ -113,6 +113,7 @@ void add_diagnose(CLI::App& app, CommandAction& action) {
                    "Have the running training examine its next steps first, and wait for that: what was seen last may "
                    "be minutes old");
   command.add_option("--timeout", o.timeout_s, "How many seconds to wait for that (default: 30)")
+      ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden diagnose first", "trainwarden diagnose first --whole", "trainwarden diagnose first --examine",

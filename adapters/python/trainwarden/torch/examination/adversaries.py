@@ -24,14 +24,18 @@ class Adversaries:
         self._answers: list[tuple[torch.Tensor, str]] = []  # to inputs that are "real", "fake", or "made" in this step
         self._asked: Optional[str] = None
         self._targets: dict[str, torch.Tensor] = {}
+        self._ranges: dict[tuple[int, str], torch.Tensor] = {}  # of what a model got that is "real", or "made"
 
-    def forward_begins(self, args: Any) -> None:
+    def forward_begins(self, model: Optional[torch.nn.Module], args: Any) -> None:
         given = next(tensors_in(args), None)
         self._asked = None
         if given is None or not given.is_floating_point():
             return
         is_made = any(given.data_ptr() == each.data_ptr() for each in self._made)
         self._asked = ("made" if given.requires_grad else "fake") if is_made else "real"
+        kind = id(model), "made" if is_made else "real"
+        if kind not in self._ranges and len(self._ranges) < _MAX_KEPT and is_measurable(given) and given.numel() > 0:
+            self._ranges[kind] = torch.stack(torch.aminmax(given.detach().float()))
 
     def forward_ends(self, output: Any) -> None:
         given = next(tensors_in(output), None)
@@ -52,6 +56,15 @@ class Adversaries:
             self._targets[asked] = torch.where(low == high, low, low * float("nan"))
 
     def add(self, numbers: Numbers) -> None:
+        self._add_ranges(numbers)
         if "made" in self._targets and "fake" in self._targets:
             kept = [self._targets.get(each) for each in ("real", "fake", "made")]
             numbers.add("adversary", torch.stack([torch.tensor(float("nan")) if each is None else each.float().cpu() for each in kept]))
+
+    def _add_ranges(self, numbers: Numbers) -> None:
+        """Of the first model that gets both."""
+        for (model, kind), made in self._ranges.items():
+            real = self._ranges.get((model, "real"))
+            if kind == "made" and real is not None:
+                numbers.add("adversary_ranges", torch.cat([real, made]))
+                return

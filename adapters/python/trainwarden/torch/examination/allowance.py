@@ -8,7 +8,9 @@ from typing import Callable, Optional
 # A training of three seconds may cost a quarter of one; one that goes on pays a share of its time.
 START_SECONDS = 0.25
 SHARE = 0.003
-# What another training of the same process may cost at its start, not more often than that.
+# What another training of the same process may cost at its start: the second one, as a fine-tuning after its pretraining,
+# and those after it, which are granted that not more often than so.
+SECOND_SECONDS = 0.12
 GRANT_SECONDS = 0.02
 _GRANT_EVERY_SECONDS = 2.0
 # What an examination is supposed to cost before one has been measured.
@@ -70,7 +72,9 @@ class Allowance:
         self._first = self._next_full = self._next_evaluation = step
         self._evaluations, self._evaluation = 0, None
         now = self._clock()
-        if now - self._granted_ns > _GRANT_EVERY_SECONDS * 1e9:
+        if self._granted == 0.0:
+            self._granted, self._granted_ns = SECOND_SECONDS, now
+        elif now - self._granted_ns > _GRANT_EVERY_SECONDS * 1e9:
             self._granted_ns = now
             self._granted += GRANT_SECONDS
 

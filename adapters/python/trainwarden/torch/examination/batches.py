@@ -12,6 +12,7 @@ from .numbers import Numbers, is_measurable
 _MAX_ELEMENTS = 1 << 14
 _MAX_CLASSES = 64
 _PRINTED = 512
+_MAX_MARKED = 256
 _PRINTED_ROWS = 64
 _TINY = 1e-12
 
@@ -230,6 +231,9 @@ class Compared:
             return
         if target.dim() == 3 and value.dim() == 3 and target.shape[1] < 4 and target.shape[2] == value.shape[2]:
             losses, target, value = losses.transpose(1, 2), target.transpose(1, 2), value.transpose(1, 2)  # time is last
+        is_image = target.dim() == 2 or target.shape[1] == target.shape[2]  # perhaps, if it is also what goes in
+        if is_image and value.shape == target.shape and bool(torch.equal(value, target)):
+            return
         length, rows = target.shape[1], value.detach()
         if rows.shape[1] != length or not 4 <= length <= 4096:
             return
@@ -316,20 +320,20 @@ class Compared:
                 numbers.add("shift_match", same)
 
     def add_telling(self, numbers: Numbers, values: list[torch.Tensor]) -> None:
-        """`telling`: the largest correlation of a feature of `values`, the inputs, with the target, and which feature that
-        is."""
+        """`telling`: the largest correlation of a feature of `values`, the inputs, with the target, which feature that is, and
+        what was compared: 0 the feature, 1 whether it has another value than most samples, 2 places of a series."""
         target, found = self.target, []
         if target is None or target.dim() == 0 or target.numel() != target.shape[0] or target.numel() < 8:
             return
         wanted = target.detach().reshape(-1).float()
         wanted = wanted - wanted.mean()
         for value in values:
-            if value.is_floating_point() and value.dim() == 2 and value.shape[0] == target.numel():
-                rows = value[:, :1024].float()
-                rows = rows - rows.mean(dim=0)
-                size = rows.norm(dim=0) * wanted.norm() + _TINY
-                best = ((rows * wanted[:, None]).sum(dim=0) / size).abs().max(dim=0)
-                found.append(torch.stack([best.values, best.indices.float()]))
+            if not value.is_floating_point() or value.dim() not in (2, 3) or value.shape[0] != target.numel():
+                continue
+            rows = value.detach().reshape(value.shape[0], -1)[:, -1024:].float()
+            found.append(_most_telling(rows, wanted, 0 if value.dim() == 2 else 2))
+            if value.dim() == 2 and rows.shape[1] <= _MAX_MARKED:
+                found.append(_most_telling(_marked(rows), wanted, 1))
         if found:
             every = torch.stack(found)
             numbers.add("telling", every[every[:, 0].argmax()])
@@ -369,6 +373,22 @@ class Compared:
 def _are_alike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """Element by element, but for rounding."""
     return (one - other).abs() <= 1e-5 * (1 + other.abs())
+
+
+def _most_telling(rows: torch.Tensor, wanted: torch.Tensor, kind: int) -> torch.Tensor:
+    """Of the columns. `wanted` has a mean of 0."""
+    rows = rows - rows.mean(dim=0)
+    size = rows.norm(dim=0) * wanted.norm() + _TINY
+    best = ((rows * wanted[:, None]).sum(dim=0) / size).abs().max(dim=0)
+    return torch.stack([best.values, best.indices.float(), best.values.new_tensor(float(kind))])
+
+
+def _marked(rows: torch.Tensor) -> torch.Tensor:
+    """Where a column has not its most frequent value, as where something is filled in for some samples only; of columns
+    in which that is usual or rare there is nothing to tell."""
+    marked = (rows != rows.mode(dim=0).values).float()
+    share = marked.mean(dim=0)
+    return marked * ((share > 0.1) & (share < 0.9))
 
 
 def _matches_of_shifts(tokens: torch.Tensor, wanted: torch.Tensor) -> Optional[torch.Tensor]:

@@ -10,12 +10,14 @@ import torch
 from . import dropouts
 from .batches import Compared, add_spread, fingerprint, row_prints, telling_input, tensors_in
 from .comparisons import Comparisons
+from .norms import fresh_norms
 from .numbers import Numbers, is_measurable
 
 _MAX_LOSSES = 4096
 # The samples of so many batches are told apart, so many of each.
 _MAX_BATCHES = 8
 _ROWS = 16
+_MAX_MODELS = 4
 
 
 class Evaluation:
@@ -33,6 +35,7 @@ class Evaluation:
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None
         self._repeats = 0  # calls with the input of the one before
         self._random = [0, 0]  # calls that were compared, and those in which a generator moved on
+        self._norms: dict[int, list[float]] = {}  # of the first models
         self.dropout_place: Optional[str] = None  # where a dropout dropped although its model was in evaluation mode
 
     def begin_step(self) -> None:
@@ -42,6 +45,11 @@ class Evaluation:
     def end_steps(self) -> None:
         """A train step begins, or the evaluation is written."""
         self._comparisons.end()
+
+    def see_model(self, model: torch.nn.Module) -> None:
+        """That is called; trained or not, as an average of weights is."""
+        if not model.training and id(model) not in self._norms and len(self._norms) < _MAX_MODELS:
+            self._norms[id(model)] = fresh_norms(model)
 
     def call_begins(self, value: Optional[torch.Tensor]) -> None:
         """A model in evaluation mode is called. Of calls with the same input the answers are averaged, perhaps."""
@@ -94,6 +102,9 @@ class Evaluation:
         numbers.add("eval_calls", float(self._calls))
         if self._random[0] > 0:
             numbers.add("eval_random", [float(each) for each in (*self._random, self._repeats)])
+        freshest = max(self._norms.values(), key=lambda each: each[1], default=[0.0, 0.0])
+        if freshest[0] > 0:
+            numbers.add("eval_norms", freshest)
         if self._rows:
             numbers.add("eval_rows", torch.cat(self._rows))
         if self._losses:

@@ -110,6 +110,7 @@ class Examiner:
         if not self.is_on:
             return
         self._look = None
+        self._passes.begin_step()
         self._calls = [0, 0]
         self._has_closure = False
         if self._evaluates:
@@ -187,22 +188,26 @@ class Examiner:
         root = model.module if model is not None and model.trained_by else None
         self._passes.forward_begins(root, self._evaluates, args)
         if self._look is not None or self._evaluation is not None:
-            self._look_at_inputs(root, args, kwargs)
+            self._look_at_inputs(model, root, args, kwargs)
 
     @_own
-    def _look_at_inputs(self, model: Optional[torch.nn.Module], args: Any, kwargs: Any) -> None:
+    def _look_at_inputs(
+        self, known: Optional[KnownModel], model: Optional[torch.nn.Module], args: Any, kwargs: Any
+    ) -> None:
         evaluation, look = self._evaluation, self._look
         inputs: list[torch.Tensor] = []
         if depth_of_gradients() == 0:
             inputs = [each for each in tensors_in((args, kwargs)) if is_measurable(each) and each.numel() > 1]
         if inputs and evaluation is not None:
             evaluation.see_input(inputs)
+            if known is not None and known.module is not None:
+                evaluation.see_model(known.module)
         if inputs and look is not None and look.see_inputs(model, inputs):
             self._writer.add_print(self._step, fingerprint(inputs[0]))
         if evaluation is not None and model is not None and not model.training:
             evaluation.call_begins(first_tensor(args))
         if look is not None and look.modules is not None:
-            look.modules.forward_begins(args, kwargs)
+            look.modules.forward_begins(model, args, kwargs)
 
     def forward_ends(self, output: Any) -> None:
         """An outermost model has given this."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import torch
 
@@ -41,10 +41,10 @@ class ModuleLook:
         """Views that mix up axes between two modules."""
         return self._exchanges.found
 
-    def forward_begins(self, args: Any, kwargs: Any) -> None:
-        """An outermost model is called."""
+    def forward_begins(self, model: Optional[torch.nn.Module], args: Any, kwargs: Any) -> None:
+        """An outermost model is called; one that is trained, if any."""
         self._exchanges.gives("the input", (args, kwargs))
-        self._adversaries.forward_begins((args, kwargs))
+        self._adversaries.forward_begins(model, (args, kwargs))
 
     def forward_ends(self, output: Any) -> None:
         self._adversaries.forward_ends(output)

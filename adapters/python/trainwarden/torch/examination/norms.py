@@ -36,6 +36,17 @@ class Norms:
             numbers.add("norms", torch.stack([self._rows.get(name, unknown) for name in names]))
 
 
+def fresh_norms(module: torch.nn.Module) -> list[float]:
+    """How many norms the model has, and of how many the running statistics are as they were made. On a GPU, where looking
+    would wait for it, none are known."""
+    found = [each for each in module.modules() if isinstance(each, torch.nn.modules.batchnorm._BatchNorm)]
+    tracking = [each for each in found if each.running_mean is not None and each.running_var is not None]
+    if not tracking or tracking[0].running_mean.device.type != "cpu":
+        return [0.0, 0.0]
+    fresh = sum(bool((each.running_mean == 0).all()) and bool((each.running_var == 1).all()) for each in tracking)
+    return [float(len(tracking)), float(fresh)]
+
+
 def _distance(value: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor, eps: float) -> torch.Tensor:
     """How far the mean of the batch is from the running one, in running standard deviations, and the logarithm of the
     variance of the batch over the running one; medians over channels."""

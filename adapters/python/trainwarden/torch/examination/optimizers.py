@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from typing import Optional
 
 import torch
 from torch.optim import Optimizer
 
 from ..parameters import parameters_in
 
-# A new optimizer steps alone for so many steps: then those before it have ended.
+# New optimizers step without the older ones for so many steps: then those have ended.
 _SETTLED = 8
 
 
@@ -23,7 +22,8 @@ class Optimizers:
         self._past: weakref.WeakSet[Optimizer] = weakref.WeakSet()
         self._firsts: weakref.WeakValueDictionary[int, torch.Tensor] = weakref.WeakValueDictionary()
         self._is_first = True
-        self._fresh: Optional[weakref.ref[Optimizer]] = None  # the newest, of parameters that none had
+        # Those that began since an older one has stepped last, of parameters that none had, and when the first of them did.
+        self._fresh: weakref.WeakSet[Optimizer] = weakref.WeakSet()
         self._fresh_step = 0
 
     def steps(self, optimizer: Optimizer, step: int) -> bool:
@@ -31,15 +31,15 @@ class Optimizers:
         if optimizer not in self._stepped:
             self._see_new(optimizer, step)
             return False
-        if self._fresh is None:
+        if not self._fresh:
             return False
-        if self._fresh() is not optimizer:
-            self._fresh = None  # an older one goes on: they train together
+        if optimizer not in self._fresh:
+            self._fresh.clear()  # an older one goes on: they train together
             return False
         if step - self._fresh_step < _SETTLED:
             return False
-        self._fresh = None
-        self._past = weakref.WeakSet(each for each in self._stepped if each is not optimizer)
+        self._past = weakref.WeakSet(each for each in self._stepped if each not in self._fresh)
+        self._fresh.clear()
         return True
 
     def is_past(self, optimizer: Optimizer) -> bool:
@@ -54,6 +54,7 @@ class Optimizers:
         if self._firsts.get(id(first)) is first:
             self.remade += 1
         elif not self._is_first:
-            self._fresh, self._fresh_step = weakref.ref(optimizer), step
+            self._fresh_step = self._fresh_step if self._fresh else step
+            self._fresh.add(optimizer)
         self._is_first = False
         self._firsts[id(first)] = first

@@ -16,14 +16,18 @@ class Passes:
     def __init__(self) -> None:
         self.forward = self.backward = self.step = self.zero = 0
         self.no_grad = self.no_grad_training = self.grad_in_eval = 0
-        self.clip = self.no_grad_repeats = 0
+        self.clip = self.no_grad_repeats = self.no_grad_steps = 0
+        self._is_first = True  # call without gradients in training mode of this step
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None  # of a call without gradients in training mode
 
     def numbers(self, remade: int) -> list[float]:
         """`remade`: optimizers that took over the parameters of an earlier one."""
         counts = (self.forward, self.backward, self.step, self.zero, self.no_grad, self.no_grad_training,
-                  self.grad_in_eval, 0, self.clip, remade, self.no_grad_repeats)  # fmt: skip
+                  self.grad_in_eval, 0, self.clip, remade, self.no_grad_repeats, self.no_grad_steps)  # fmt: skip
         return [float(each) for each in counts]
+
+    def begin_step(self) -> None:
+        self._is_first = True
 
     def forward_begins(self, model: Optional[torch.nn.Module], evaluates: bool, args: Any) -> None:
         """An outermost model, perhaps one that is trained, is called."""
@@ -31,6 +35,8 @@ class Passes:
             self.no_grad += 1
             if model is not None and model.training:
                 self.no_grad_training += 1
+                self.no_grad_steps += self._is_first
+                self._is_first = False
                 self._count_repeats(args)
         elif not evaluates:
             self.forward += 1
@@ -53,3 +59,5 @@ class Passes:
         if first is not None and first is same:
             self.no_grad -= 1
             self.no_grad_training -= 1
+            self.no_grad_steps -= not self._is_first
+            self._is_first = True
