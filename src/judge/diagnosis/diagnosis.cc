@@ -117,8 +117,11 @@ Diagnosis diagnose_one(const TrainingHistory& history) {
 Diagnosis diagnose(const TrainingHistory& all) {
   Diagnosis diagnosis = diagnose_one(all.best_known());
   const TrainingHistory* const other = all.other_known();
-  if (other == nullptr || diagnosis.first() != nullptr) return diagnosis;
+  if (other == nullptr) return diagnosis;
   Diagnosis before = diagnose_one(*other);
+  // What breaks in an earlier training is no fault of the one that goes on from it.
+  const bool is_broken = other != &all && before.symptoms.train.not_finite > 0 && before.first() != nullptr;
+  if (diagnosis.first() != nullptr && !is_broken) return diagnosis;
   // Of a few looks only what is read off the program counts.
   constexpr double kExact = 0.9;
   const bool is_told = before.first() != nullptr || (diagnosis.findings.empty() && !before.findings.empty());

@@ -106,4 +106,11 @@ inline bool is_told(const Diagnosis& diagnosis, std::string_view cause) {
                      [&](const CauseFinding& each) { return each.cause == cause; });
 }
 
+inline double confidence_of(const Diagnosis& diagnosis, std::string_view cause) {
+  for (const CauseFinding& each : diagnosis.findings) {
+    if (each.cause == cause) return each.confidence;
+  }
+  return 0;
+}
+
 }  // namespace trainwarden::diagnosis

@@ -6,13 +6,6 @@
 namespace trainwarden::diagnosis {
 namespace {
 
-double confidence_of(const Diagnosis& diagnosis, std::string_view cause) {
-  for (const CauseFinding& each : diagnosis.findings) {
-    if (each.cause == cause) return each.confidence;
-  }
-  return 0;
-}
-
 // A week of training: how it began is kept, and how it goes on.
 TEST(History, OfVeryManyExaminationsAPartIsKept) {
   TrainingUnderTest training;

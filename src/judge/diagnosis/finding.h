@@ -32,6 +32,11 @@ struct Case {
   std::string place(std::string_view what) const;
   std::vector<std::string> course() const;  // how the loss went, as lines of evidence
   bool is_ill() const;                      // the training does not do what it should, whatever the cause
+  // Is it a matrix or a kernel that maps activations, not a table or a scale?
+  bool is_map(const Parameter& parameter) const;
+  std::string kind_of_owner(const Parameter& parameter) const;  // of the module that has it; empty where none is known
+  // How many times too large the weights of matrices and kernels are, by the median; NaN where there are none.
+  double weight_gain(const Snapshot& snapshot) const;
   const Graph* graph() const { return history.graphs.empty() ? nullptr : &history.graphs.front(); }
 };
 

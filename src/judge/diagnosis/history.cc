@@ -88,6 +88,12 @@ bool Structure::compares_squares() const {
   return !compared.empty() && contains(lower_case(compared.front().function), "mse");
 }
 
+double Parameter::fan_in() const {
+  double count = 1;
+  for (std::size_t i = 1; i < shape.size(); ++i) count *= static_cast<double>(shape[i]);
+  return count;
+}
+
 std::int64_t Parameter::elements() const {
   std::int64_t count = 1;
   for (const std::int64_t size : shape) count *= std::clamp<std::int64_t>(size, 0, 1 << 20);

@@ -135,6 +135,13 @@ bool attends(const Case& seen) {
   });
 }
 
+// Of a training whose first steps were not looked at: they have blown up the weights.
+bool have_weights_grown(const Case& seen) {
+  constexpr double kGrown = 8;
+  return !seen.history.has_seen_start && !seen.snapshots().empty() &&
+         seen.weight_gain(seen.snapshots().front()) > kGrown;
+}
+
 void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   const double rate = learning_rate(seen);
@@ -152,6 +159,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.early > 0.05 && (jumps || (symptoms.loses_what_it_learned && !symptoms.is_adversarial)))
     confidence = std::max(confidence, 0.65);
   if (ratios.at_start > 0.3 && rises_at_start(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.75);
+  if (have_weights_grown(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.82);
   if (ratios.early > 0.25 && symptoms.is_adversarial) confidence = std::max(confidence, 0.82);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
   if (ratios.largest_ever > 0.1 && symptoms.learns_nothing) confidence = std::max(confidence, 0.8);
@@ -174,6 +182,10 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   evidence.insert(evidence.begin(), fmt::format("the first steps changed the weights by {} % of their size each (0.1 "
                                                 "to 3 % is usual), at a learning rate of {} of {}",
                                                 number(100 * ratios.early), number(rate), kind_of_optimizer(seen)));
+  if (have_weights_grown(seen))
+    evidence.insert(evidence.begin(), fmt::format("the weights have grown to {} times what is usual within the first "
+                                                  "steps, of which nothing was seen",
+                                                  number(seen.weight_gain(seen.snapshots().front()))));
   if (symptoms.train.peak > 2 * std::abs(symptoms.train.first))
     evidence.push_back(fmt::format("the loss peaked at {}", number(symptoms.train.peak)));
   findings.push_back({"learning_rate_too_high",
@@ -187,6 +199,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
 
 void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
+  if (have_weights_grown(seen)) return;  // against which any step is small
   if (!(ratios.typical < 1e-3) || ratios.typical == 0 || symptoms.has_diverged || symptoms.learns_well ||
       symptoms.steps < 20)
     return;

@@ -12,25 +12,6 @@
 namespace trainwarden::diagnosis {
 namespace {
 
-double fan_in(const Parameter& parameter) {
-  double count = 1;
-  for (std::size_t i = 1; i < parameter.shape.size(); ++i) count *= static_cast<double>(parameter.shape[i]);
-  return count;
-}
-
-std::string kind_of_owner(const Case& seen, const Parameter& parameter) {
-  const auto dot = parameter.name.rfind('.');
-  const Module* owner =
-      seen.structure().module(dot == std::string::npos ? std::string() : parameter.name.substr(0, dot));
-  return owner != nullptr ? owner->kind : std::string();
-}
-
-bool is_map(const Case& seen, const Parameter& parameter) {
-  const std::string kind = kind_of_owner(seen, parameter);
-  return parameter.shape.size() >= 2 && kind.find("Embedding") == std::string::npos &&
-         kind.find("Norm") == std::string::npos;
-}
-
 // Scales and learned rates, which the program multiplies with element by element, may well begin alike.
 bool is_scale(const Case& seen, std::size_t number) {
   const Graph* const graph = seen.graph();
@@ -54,9 +35,9 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
   std::size_t maps = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const double spread = first.at("unit_spread", i), weight = first.at("weight", i);
-    const bool is_table = kind_of_owner(seen, parameters[i]).find("Embedding") != std::string::npos;
-    if (!(is_map(seen, parameters[i]) || (is_table && weight > 1e-9)) || !(spread >= 0) || parameters[i].shape[0] < 2 ||
-        fan_in(parameters[i]) < 2 || is_scale(seen, i))
+    const bool is_table = seen.kind_of_owner(parameters[i]).find("Embedding") != std::string::npos;
+    if (!(seen.is_map(parameters[i]) || (is_table && weight > 1e-9)) || !(spread >= 0) || parameters[i].shape[0] < 2 ||
+        parameters[i].fan_in() < 2 || is_scale(seen, i))
       continue;
     ++maps;
     if (spread < 1e-5 && weight > 1e-9) constant.push_back(parameters[i].name);
@@ -93,13 +74,13 @@ void look_for_scale(const Case& seen, Findings& findings) {
   std::vector<std::string> large, small, huge;
   Values gains;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!is_map(seen, parameters[i]) || parameters[i].optimizers.empty()) continue;
+    if (!seen.is_map(parameters[i]) || parameters[i].optimizers.empty()) continue;
     const double weight = first.at("weight", i);
     if (!(weight > 1e-9)) continue;
-    const double gain = weight * std::sqrt(fan_in(parameters[i]));  // 0.58 for torch's own, 1.41 for He's
+    const double gain = weight * std::sqrt(parameters[i].fan_in());  // 0.58 for torch's own, 1.41 for He's
     gains.push_back(gain);
     if (gain > 4.5) large.push_back(parameters[i].name);
-    if (gain > 12 && fan_in(parameters[i]) >= 8) huge.push_back(parameters[i].name);
+    if (gain > 12 && parameters[i].fan_in() >= 8) huge.push_back(parameters[i].name);
     if (gain < 0.08) small.push_back(parameters[i].name);
   }
   if (gains.empty()) return;
@@ -221,7 +202,7 @@ void look_for_vanishing(const Case& seen, Findings& findings) {
   const auto& parameters = seen.structure().parameters;
   std::vector<std::size_t> maps;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (is_map(seen, parameters[i]) && !parameters[i].optimizers.empty()) maps.push_back(i);
+    if (seen.is_map(parameters[i]) && !parameters[i].optimizers.empty()) maps.push_back(i);
   }
   // Of several optimizers each has losses of its own: the models of the others get little gradient on purpose.
   if (maps.size() < 3 || seen.symptoms.is_adversarial) return;

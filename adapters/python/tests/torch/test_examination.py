@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
 import math
@@ -15,16 +16,23 @@ from torch import nn
 
 import trainwarden
 import trainwarden.torch as twt
-from trainwarden.torch.examination import allowance, batches, description, examiner, graph, program_calls
+from trainwarden.torch.examination import allowance, batches, description, examiner, graph, optimizers, program_calls
 from trainwarden.torch.examination.allowance import SHARE, START_SECONDS, Allowance
 from trainwarden.torch.examination.jumps import Jumps
 
 _PREFIX = "trainwarden/examination/"
 
 
+@pytest.fixture
+def usual_time() -> None:
+    """For tests of how much time there is; the others have plenty, however busy the machine is."""
+
+
 @pytest.fixture(autouse=True)
-def examined(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def examined(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
     monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    if "usual_time" not in request.fixturenames:
+        monkeypatch.setattr(allowance, "START_SECONDS", 60.0)
     gc.collect()  # models of the tests before are none of this one
     yield
     twt.detach()
@@ -107,7 +115,7 @@ def test_what_is_measured(tmp_path: Path) -> None:
 
 
 def test_steps_that_somebody_asks_for_are_examined_whatever_time_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual_time: None
 ) -> None:
     monkeypatch.setattr(allowance, "START_SECONDS", 0.0)
     monkeypatch.setattr(allowance, "SHARE", 0.0)
@@ -165,7 +173,9 @@ def test_weights_that_something_else_changes(tmp_path: Path) -> None:
     assert shares and all(share[0] == pytest.approx(1 / 32) and max(share[1:]) == 0 for share in shares)
 
 
-def test_the_next_training_of_the_process_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_training_of_the_process_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual_time: None
+) -> None:
     monkeypatch.setattr("trainwarden.torch.examination.allowance.START_SECONDS", 60.0)  # on a machine that is busy, too
     twt.attach(str(tmp_path / "run"))
     for _ in range(2):
@@ -297,7 +307,7 @@ class Clock:
         return self.now
 
 
-def test_a_long_training_is_looked_at_all_along() -> None:
+def test_a_long_training_is_looked_at_all_along(usual_time: None) -> None:
     """Of an hour of steps of 100 ms."""
     clock, looks = Clock(), []
     allowance = Allowance(clock)
@@ -310,7 +320,9 @@ def test_a_long_training_is_looked_at_all_along() -> None:
     assert max(later - earlier for earlier, later in zip(looks, looks[1:])) < 36_000 / 50
 
 
-def test_it_looks_although_nothing_else_is_wanted_of_the_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_looks_although_nothing_else_is_wanted_of_the_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual_time: None
+) -> None:
     """Steps that are only counted, without a line of Python in the hook, end when it is time for a look."""
     for name, value in {"SAVE_INTERVAL": "1000", "SAVE_ALL": "1"}.items():
         monkeypatch.setenv(f"TRAINWARDEN_{name}", value)
@@ -322,7 +334,7 @@ def test_it_looks_although_nothing_else_is_wanted_of_the_steps(tmp_path: Path, m
     assert max(later / max(4, earlier) for earlier, later in zip(looks, looks[1:])) < 1.8
 
 
-def test_a_jump_is_looked_at_closer() -> None:
+def test_a_jump_is_looked_at_closer(usual_time: None) -> None:
     clock = Clock()
     allowance, jumps = Allowance(clock), Jumps()
     looks = []
@@ -337,7 +349,7 @@ def test_a_jump_is_looked_at_closer() -> None:
     assert not any(Jumps().sees(loss) for loss in (float("nan"), 1.0, 100.0))  # nothing is known yet
 
 
-def test_the_last_evaluations_are_looked_at_too() -> None:
+def test_the_last_evaluations_are_looked_at_too(usual_time: None) -> None:
     """Of 200 evaluations of 20 batches each, in a training of two seconds."""
     clock, seen = Clock(), []
     allowance = Allowance(clock)
@@ -356,7 +368,7 @@ def test_the_last_evaluations_are_looked_at_too() -> None:
 
 
 @pytest.mark.parametrize("step_ns", [1_000_000, 100_000_000])
-def test_the_allowance_holds(step_ns: int) -> None:
+def test_the_allowance_holds(step_ns: int, usual_time: None) -> None:
     """Also for steps of a millisecond: looks cost 30 µs, full examinations 4 ms."""
     clock = Clock()
     allowance = Allowance(clock)
@@ -514,3 +526,119 @@ def test_random_numbers_in_evaluation(tmp_path: Path, asks_for_the_mode: bool) -
     place = texts(tmp_path / "run", "structure")[-1]["places"].get("dropout")
     assert place is None if asks_for_the_mode else place.split(":")[0].endswith("test_examination.py")
     assert nn.functional.dropout(torch.ones(4), 0.0, True).tolist() == [1.0] * 4
+
+
+def test_what_tells_of_the_target() -> None:
+    def telling(value: torch.Tensor, target: torch.Tensor) -> list[float]:
+        numbers = batches.Numbers()
+        batches.Compared("mse_loss", (target.float(), target)).add_telling(numbers, [value])
+        return [round(float(each), 3) for each in numbers.tensor()]
+
+    torch.manual_seed(0)
+    target, rows = torch.randint(0, 2, (64,)), torch.randn(64, 5)
+    assert telling(rows, target)[0] < 0.9
+    filled = rows.clone()
+    filled[:, 3] = torch.where(target == 1, rows[:, 3].abs() + 0.5, torch.zeros(64))
+    assert telling(filled, target) == [1, 3, 1]  # that it is there, not how much it is
+    series = torch.randn(64, 6, 2)
+    assert telling(series, series[:, -1, 0]) == [1, 10, 2]
+
+
+def test_an_autoencoder_of_images_has_no_padding() -> None:
+    def names(value: torch.Tensor, target: torch.Tensor) -> list[str]:
+        numbers = batches.Numbers()
+        batches.Compared("mse_loss", (torch.zeros_like(target), target)).add_padding(numbers, value)
+        return [name for name, _ in numbers._layout]
+
+    images = torch.rand(8, 16)
+    images[:, 10:] = 0
+    assert names(images, images.clone()) == []
+    assert names(images, images + 1) == ["padding"]
+
+
+def test_averages_of_weights_that_have_no_statistics(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))
+    average = copy.deepcopy(net).eval()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for evaluated in (net, average):
+        for _ in range(4):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(torch.randn(16, 4)), torch.zeros(16).long()).backward()
+            optimizer.step()
+        net.eval()
+        with torch.no_grad():
+            net(torch.randn(16, 4))
+            evaluated(torch.randn(16, 4))
+        net.train()
+    twt.detach()
+    norms = [each["eval_norms"] for each in records(tmp_path / "run") if "eval_norms" in each]
+    assert norms == [[1, 0], [1, 1]]
+
+
+def test_what_a_discriminator_gets(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    maker, judge = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()), nn.Linear(2, 1)
+    optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (maker, judge)]
+    twt.attach(str(tmp_path / "run"))
+    for _ in range(3):
+        made = maker(torch.randn(16, 2))
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        (judge(torch.full((16, 2), -3.0)) - judge(made)).mean().backward()
+        for optimizer in optimizers:
+            optimizer.step()
+    twt.detach()
+    low, high, made_low, made_high = records(tmp_path / "run")[0]["adversary_ranges"]
+    assert (low, high) == (-3, -3) and 0 < made_low < made_high < 1
+
+
+def test_several_new_optimizers_are_another_training() -> None:
+    def optimizer() -> torch.optim.Optimizer:
+        return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
+
+    seen, judge, maker, critic = optimizers.Optimizers(), optimizer(), optimizer(), optimizer()
+    assert not any(seen.steps(judge, step) for step in range(20))
+    begun = [step for step in range(20, 40) for each in (critic, maker) if seen.steps(each, step)]
+    assert begun == [28] and seen.is_past(judge) and not seen.is_past(critic)
+
+
+def test_optimizers_that_step_by_turns_are_one_training() -> None:
+    seen = optimizers.Optimizers()
+    maker, critic = (torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1) for _ in range(2))
+    for step in range(60):
+        assert not seen.steps(critic if step % 6 else maker, step)
+
+
+def test_steps_with_calls_without_gradients_are_counted(tmp_path: Path) -> None:
+    net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.1), nn.Linear(8, 3))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for step in range(6):
+        if step in (2, 5):
+            with torch.no_grad():
+                for _ in range(3):
+                    net(torch.randn(16, 4))
+        optimizer.zero_grad()
+        net(torch.randn(16, 4)).sum().backward()
+        optimizer.step()
+    twt.detach()
+    counts = records(tmp_path / "run")[-1]["counts"]
+    assert counts[5] == 6 and counts[11] == 2
+
+
+def test_a_second_training_has_time_of_its_own(usual_time: None) -> None:
+    clock = iter(range(0, 10**12, 1000))
+    allowed = Allowance(lambda: next(clock))
+    for step in range(2000):
+        if allowed.may_examine(step):
+            allowed.examined(step, 5_000_000)
+    spent = allowed.spent_ns
+    allowed.begin_again(2000)
+    assert sum(1 for step in range(2000, 2010) if allowed.may_examine(step) and not allowed.examined(step, 5_000_000)) > 5
+    for step in range(2010, 4000):
+        if allowed.may_examine(step):
+            allowed.examined(step, 5_000_000)
+    assert allowed.spent_ns - spent <= 1e9 * allowance.SECOND_SECONDS
+

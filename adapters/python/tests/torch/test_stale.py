@@ -28,3 +28,20 @@ def test_where_nobody_looked_at_the_step_before_nothing_is_known() -> None:
     (weight.sum() * 2).backward()  # a step that is not looked at
     assert step(stale, optimizer, weight, 2) is None
     assert step(stale, optimizer, weight, 3) == 1
+
+
+def test_optimizers_that_step_by_turns_are_told_apart() -> None:
+    critic, maker = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    optimizers = [torch.optim.SGD([each], lr=0.1) for each in (critic, maker)]
+    stale, found = StaleGradients(), []
+    for number in range(6):
+        weight, optimizer = (critic, maker)[number % 2], optimizers[number % 2]
+        if weight is maker:  # whose gradients alone are cleared; its loss goes through the critic
+            optimizer.zero_grad()
+            stale.see_zeroed(optimizer)
+        stale.see_backward()
+        (critic.sum() * maker.sum()).backward()
+        stale.see_backward_end()
+        found.append(stale.see_step(optimizer, number))
+        stale.remember(optimizer, number)
+    assert found == [None, None, 1, 0, 1, 0]

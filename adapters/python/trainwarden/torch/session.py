@@ -105,6 +105,8 @@ class Session(SignalListener, Training):
             if self._depth == 1:
                 self._begin_forward(recorder, model, args, kwargs)
                 recorder.examiner.forward_begins(model, args, kwargs)
+        elif self._depth == 0:
+            recorder.examiner.stranger_begins(module)
         if (recorder.activations.wanted or recorder.examiner.looks_at_calls) and self._sees_activations():
             self._look_at_stranger(recorder, module)
             if recorder.examiner.looks_at_calls:

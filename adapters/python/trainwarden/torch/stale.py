@@ -52,6 +52,7 @@ class StaleGradients:
 
     def __init__(self) -> None:
         self._samples: weakref.WeakKeyDictionary[Optimizer, _Sample] = weakref.WeakKeyDictionary()
+        self._since = self._last = 0  # steps that were looked at one after the other
 
     def see_zeroed(self, owner: object) -> None:
         """zero_grad() of an optimizer or a module was called."""
@@ -80,14 +81,21 @@ class StaleGradients:
 
     def see_step(self, optimizer: Optimizer, step: int) -> Optional[int]:
         """The optimizer steps: how many of its parameters that were looked at still had a used gradient? None: it has
-        not stepped before, or nobody looked when it did so last, in the step before this one."""
+        not stepped before, or not all steps since were looked at. Others may have stepped meanwhile."""
+        self._look_at(step)
         sample = self._samples.get(optimizer)
-        if sample is None or not sample.used or sample.step + 1 < step:
+        if sample is None or not sample.used or sample.step < self._since:
             return None
         return 0 if sample.is_renewed else sample.stale
 
+    def _look_at(self, step: int) -> None:
+        if step > self._last + 1:
+            self._since = step
+        self._last = step
+
     def remember(self, optimizer: Optimizer, step: int) -> None:
         """The optimizer has stepped."""
+        self._look_at(step)
         used: list[_Used] = []
         for group in optimizer.param_groups:
             for parameter in group["params"]:

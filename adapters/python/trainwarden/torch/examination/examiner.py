@@ -190,6 +190,16 @@ class Examiner:
         if self._look is not None or self._evaluation is not None:
             self._look_at_inputs(model, root, args, kwargs)
 
+    def stranger_begins(self, module: torch.nn.Module) -> None:
+        """A module is called that no model is known to have, as a copy that holds averages of weights."""
+        if self._evaluation is not None:
+            self._look_at_stranger(module)
+
+    @_own
+    def _look_at_stranger(self, module: torch.nn.Module) -> None:
+        if self._evaluation is not None:
+            self._evaluation.see_model(module)
+
     @_own
     def _look_at_inputs(
         self, known: Optional[KnownModel], model: Optional[torch.nn.Module], args: Any, kwargs: Any

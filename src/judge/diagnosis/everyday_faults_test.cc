@@ -1,0 +1,222 @@
+// Faults that people report: both sides of each detector.
+#include <gtest/gtest.h>
+
+#include "judge/diagnosis/diagnosis_testing.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+double confidence_with(Numbers numbers, std::string_view cause) {
+  TrainingUnderTest training;
+  training.numbers = std::move(numbers);
+  return confidence_of(training.diagnosis(), cause);
+}
+
+TEST(Wiring, ASampleThatIsDrawnByTorchNormal) {
+  const auto confidence = [](const char* operation) {
+    TrainingUnderTest training;
+    training.graph = fmt::format(R"([["Mean",[1],{{}}],["{}",[2],{{}}],["parameter",[],{{"number":0}}]])", operation);
+    return confidence_of(training.diagnosis(), "graph_cut");
+  };
+  EXPECT_GT(confidence("Normal"), 0.9);
+  EXPECT_EQ(confidence("Add"), 0);
+}
+
+TEST(Rates, ADecayThatTakesOffMoreThanIsLearned) {
+  const auto first = [](double decay) {
+    TrainingUnderTest training;
+    training.loss_at_end = 0.72;
+    training.update = 0.1;
+    training.optimizer = fmt::format(
+        R"({{"kind":"AdamW","groups":[{{"parameters":2,"lr":0.003,"weight_decay":{}}}]}})", decay);
+    TrainingHistory history;
+    training.steps = 100;
+    training.add_to(history);
+    training.weight = 0.01;
+    training.add_to(history);
+    return confidence_of(diagnose(history), "weight_decay_too_strong");
+  };
+  EXPECT_GT(first(100), 0.9);
+  EXPECT_LT(first(1), 0.9);
+  EXPECT_EQ(first(0.01), 0);
+}
+
+TEST(Loss, AnActivationBeforeASquareThatTheProgramComputes) {
+  const auto confidence = [](double lowest, const char* function) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = fmt::format(R"({{"function":"{}","predicted":[16,1],"target":[16,1],)"
+                                    R"("predicted_dtype":"float32","target_dtype":"float32"}})",
+                                    function);
+    training.graph = R"([["Mean",[1],{}],["Pow",[2],{"exponent":2}],["Sub",[3],{}],["Relu",[4],{}],)"
+                     R"(["Addmm",[5],{}],["parameter",[],{"number":1}]])";
+    training.numbers = {{"target", {0, 1, lowest, 2, 0, 0}}};
+    return confidence_of(training.diagnosis(), "output_activation");
+  };
+  EXPECT_GT(confidence(-2, "mse (own)"), 0.9);
+  EXPECT_EQ(confidence(0, "mse (own)"), 0);
+  EXPECT_EQ(confidence(-2, "nll (own)"), 0);
+}
+
+TEST(Loss, AGeneratorThatCannotMakeItsData) {
+  const auto confidence = [](Values ranges) {
+    return confidence_with({{"adversary_ranges", std::move(ranges)}}, "output_activation");
+  };
+  EXPECT_GT(confidence({-1, 1, 0.01, 0.99}), 0.8);
+  EXPECT_EQ(confidence({0, 1, 0.01, 0.99}), 0);
+  EXPECT_EQ(confidence({-1, 1, -0.7, 0.99}), 0);
+  EXPECT_EQ(confidence({-1, 1, 0.4, 0.6}), 0);  // a beginner's, of whatever kind
+}
+
+TEST(Modes, StatisticsThatHaveNotCome) {
+  const auto confidence = [](double momentum, double distance) {
+    TrainingUnderTest training;
+    training.modules = fmt::format(R"({{"name":"0","kind":"BatchNorm2d","leaf":true,"settings":{{"momentum":{}}}}},)"
+                                   R"({{"name":"2","kind":"Linear","leaf":true}})",
+                                   momentum);
+    const double none = std::nan("");
+    training.numbers = {{"norms", {0.1, distance, none, none}}};
+    training.steps = 25;  // before what is looked for in settled trainings
+    return confidence_of(training.diagnosis(), "batch_norm_statistics");
+  };
+  EXPECT_GT(confidence(0.001, -1.5), 0.8);
+  EXPECT_EQ(confidence(0.1, -1.5), 0);
+  EXPECT_EQ(confidence(0.001, 0.1), 0);  // they were loaded
+}
+
+TEST(Modes, ACopyWhoseStatisticsAreAsTheyWereMade) {
+  const auto confidence = [](double fresh, double after) {
+    return confidence_with({{"eval_after", {after}}, {"eval_calls", {4}}, {"eval_norms", {9, fresh}}},
+                           "batch_norm_statistics");
+  };
+  EXPECT_GT(confidence(9, 20), 0.8);
+  EXPECT_EQ(confidence(3, 20), 0);
+  EXPECT_EQ(confidence(9, 0), 0);  // before the first step all are
+}
+
+TEST(Modes, AnEvaluationInTrainingModeBetweenTheSteps) {
+  const auto confidence = [](double steps) {
+    TrainingUnderTest training;
+    training.modules = R"({"name":"0","kind":"Dropout","leaf":true},{"name":"2","kind":"Linear","leaf":true})";
+    training.counts = {40, 40, 40, 40, 150, 150, 0, 0, 0, 0, 0, steps};
+    return confidence_of(training.diagnosis(), "training_mode_in_evaluation");
+  };
+  EXPECT_GT(confidence(2), 0.8);
+  EXPECT_LT(confidence(40), 0.5);  // as of a teacher
+}
+
+TEST(Data, AFeatureThatIsFilledInForOneClass) {
+  const auto confidence = [](double telling, double kind) {
+    return confidence_with({{"telling", {telling, 5, kind}}}, "target_leak");
+  };
+  EXPECT_GT(confidence(0.999, 1), 0.8);
+  EXPECT_EQ(confidence(0.95, 1), 0);
+  EXPECT_GT(confidence(1, 2), 0.8);
+  EXPECT_EQ(confidence(0.999, 2), 0);  // a series goes on as it was
+}
+
+TEST(Data, TheSameSamplesInAnyOrder) {
+  const auto confidence = [](bool are_others) {
+    TrainingHistory history;
+    for (int look = 0; look < 10; ++look) {
+      TrainingUnderTest training;
+      training.steps = 5;
+      Values rows;
+      for (int i = 0; i < 8; ++i) rows.push_back((i + look) % 8 + (are_others ? 100 * look : 0));
+      const double print = 1000 + look;
+      training.numbers = {{"row_prints", rows}, {"input_shape", {8, 4}}, {"print_steps", {print}}, {"prints", {print}}};
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "same_batch_repeated");
+  };
+  EXPECT_GT(confidence(false), 0.1);
+  EXPECT_EQ(confidence(true), 0);
+}
+
+TEST(Data, EpochsThatAreAllShuffledAlike) {
+  const auto confidence = [](int different) {
+    TrainingHistory history;
+    for (int look = 0; look < 12; ++look) {
+      TrainingUnderTest training;
+      training.steps = 5;
+      training.numbers = {{"step", {10.0 * look}}, {"print_steps", {10.0 * look}}, {"prints", {1.0 * (look % different)}}};
+      if (look % 2 == 1) training.numbers.push_back({"seeds", {1, 7}});
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "random_state_repeated");
+  };
+  EXPECT_GT(confidence(4), 0.8);
+  EXPECT_LT(confidence(12), 0.5);
+}
+
+TEST(State, ALimitOnWeightsIsForCriticsAlone) {
+  const auto confidence = [](const char* function) {
+    TrainingUnderTest training;
+    training.optimizer += R"(,{"kind":"Adam","groups":[{"parameters":1,"lr":0.1}]})";
+    training.compared = fmt::format(R"({{"function":"{}","predicted":[16],"target":[16],)"
+                                    R"("predicted_dtype":"float32","target_dtype":"float32"}})",
+                                    function);
+    training.numbers = {
+        {"calls", {2, 2}}, {"changed_share", {0.5, 0}}, {"changed_outside", {0.1, 0}}, {"changed_edge", {0.01, 0.01}}};
+    return confidence_of(training.diagnosis(), "weights_changed_outside_step");
+  };
+  EXPECT_GT(confidence("BCEWithLogitsLoss"), 0.7);
+  EXPECT_GT(confidence("binary_cross_entropy"), 0.7);
+  EXPECT_EQ(confidence("mean"), 0);
+}
+
+TEST(State, AStateThatASecondTrainingHasLoaded) {
+  TrainingUnderTest before, after;
+  after.steps = 5;
+  after.numbers = {{"training", {1}}};
+  after.more = R"(,"loaded":[{"kind":"Net","wanted":10,"missing":9,"unexpected":10,"itself":0,"statistics":0}])";
+  TrainingHistory history = before.history();
+  EXPECT_EQ(first_cause(diagnose(history)), "");
+  after.add_to(history);
+  EXPECT_EQ(first_cause(diagnose(history)), "bad_checkpoint");
+}
+
+TEST(Rates, WeightsThatHaveGrownBeforeTheFirstLook) {
+  const auto cause = [](bool is_second) {
+    TrainingUnderTest before, training;
+    TrainingHistory history;
+    if (is_second) before.add_to(history);
+    training.weight = 80;
+    training.loss_at_end = 0.72;
+    if (is_second) training.numbers = {{"training", {1}}};
+    training.add_to(history);
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(cause(true), "learning_rate_too_high");
+  EXPECT_EQ(cause(false), "initialisation_scale");
+}
+
+TEST(Generalisation, PlacesInTheBatchAreNoLabels) {
+  const auto weight = [](const char* predicted) {
+    TrainingUnderTest training;
+    training.compared = fmt::format(R"({{"function":"cross_entropy","predicted":{},"target":[48],)"
+                                    R"("predicted_dtype":"float32","target_dtype":"int64"}})",
+                                    predicted);
+    training.numbers = {{"accuracy", {0.2}}, {"eval_after", {1}}, {"eval_calls", {4}}, {"eval_accuracy", {1}}};
+    return confidence_of(training.diagnosis(), "label_noise");
+  };
+  EXPECT_GT(weight("[48,2]"), 0.3);
+  EXPECT_EQ(weight("[48,48]"), 0);
+  EXPECT_EQ(weight("[48,47]"), 0);
+}
+
+TEST(Data, ClassesThatWeighDifferentlyAreMeantToBeRare) {
+  const auto confidence = [](double plain) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.loss_at_end = 0.69;
+    training.plain_share = plain;
+    training.numbers = {{"labels", {99, 1}}, {"top_share", {1}}, {"accuracy", {0.99}}};
+    return confidence_of(training.diagnosis(), "class_imbalance");
+  };
+  EXPECT_GT(confidence(1), 0.5);
+  EXPECT_LT(confidence(0.2), 0.5);
+}
+
+}  // namespace
+}  // namespace trainwarden::diagnosis
