@@ -166,7 +166,8 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
     if (options.include_workers == IncludeWorkers::kOne) options.world_size = 1;
     TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<CapturePlan> plan, CapturePlan::resolve(options));
     if (is_box_sampled(process_environment)) plan->sample_black_box();
-    OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {}),
+    OpenedRun run{std::make_unique<DryJournal>(),
+                  StopRequests(nullptr, {}),
                   std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
                   std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), clock),
                   std::make_unique<ProfileRequests>(nullptr, std::set<std::string>()),

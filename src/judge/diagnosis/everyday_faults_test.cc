@@ -27,8 +27,8 @@ TEST(Rates, ADecayThatTakesOffMoreThanIsLearned) {
     TrainingUnderTest training;
     training.loss_at_end = 0.72;
     training.update = 0.1;
-    training.optimizer = fmt::format(
-        R"({{"kind":"AdamW","groups":[{{"parameters":2,"lr":0.003,"weight_decay":{}}}]}})", decay);
+    training.optimizer =
+        fmt::format(R"({{"kind":"AdamW","groups":[{{"parameters":2,"lr":0.003,"weight_decay":{}}}]}})", decay);
     TrainingHistory history;
     training.steps = 100;
     training.add_to(history);
@@ -139,7 +139,8 @@ TEST(Data, EpochsThatAreAllShuffledAlike) {
     for (int look = 0; look < 12; ++look) {
       TrainingUnderTest training;
       training.steps = 5;
-      training.numbers = {{"step", {10.0 * look}}, {"print_steps", {10.0 * look}}, {"prints", {1.0 * (look % different)}}};
+      training.numbers = {
+          {"step", {10.0 * look}}, {"print_steps", {10.0 * look}}, {"prints", {1.0 * (look % different)}}};
       if (look % 2 == 1) training.numbers.push_back({"seeds", {1, 7}});
       training.add_to(history);
     }

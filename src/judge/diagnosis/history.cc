@@ -32,7 +32,8 @@ void make_room(std::vector<Member>& series, std::size_t limit) {
   const std::size_t middle = series.size() / 2;
   std::size_t kept = std::min(kKeptFirst, middle);
   for (std::size_t i = kept + 1; i < middle; i += 2) series[kept++] = std::move(series[i]);
-  series.erase(series.begin() + static_cast<std::ptrdiff_t>(kept), series.begin() + static_cast<std::ptrdiff_t>(middle));
+  series.erase(series.begin() + static_cast<std::ptrdiff_t>(kept),
+               series.begin() + static_cast<std::ptrdiff_t>(middle));
 }
 
 void make_room(StepNumbers& series) {

@@ -60,7 +60,7 @@ struct Parameter {
   std::string dtype;
   bool trainable = true;
   std::vector<std::int64_t> optimizers;  // by number, those that have it
-  double fan_in() const;  // inputs of each output, of a matrix or kernel
+  double fan_in() const;                 // inputs of each output, of a matrix or kernel
   std::int64_t elements() const;
 };
 

@@ -183,7 +183,8 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
     if (starts_with(operation, "NllLoss") && before == "Softmax")
       report(0.94, "nll_loss gets probabilities, where it takes logarithms of them");
     const bool is_own_error = operation == "Sub" && i <= kOwnError && seen.structure().compares_squares();
-    if (is_own_error || starts_with(operation, "MseLoss") || starts_with(operation, "SmoothL1") || starts_with(operation, "L1Loss")) {
+    if (is_own_error || starts_with(operation, "MseLoss") || starts_with(operation, "SmoothL1") ||
+        starts_with(operation, "L1Loss")) {
       const double lowest = median_of(seen.history, "target", 2), highest = median_of(seen.history, "target", 3);
       if (before == "Relu" && lowest < -0.05)
         report(0.93, fmt::format("The last activation is a ReLU, but targets go down to {}", number(lowest)));
@@ -250,10 +251,10 @@ void look_for_bounded_generator(const Case& seen, Findings& findings) {
   };
   if (looks < 2) return;
   const bool fills = low < 0.05 && high > 0.9;
-  const bool is_sigmoid = (has("Sigmoid") || fills) && low >= -kSlack && high <= 1 + kSlack &&
-                          (real_low < -0.2 || real_high > 1.3);
-  const bool is_tanh = has("Tanh") && low >= -1 - kSlack && high <= 1 + kSlack && high > 0.5 &&
-                       (real_low < -1.3 || real_high > 1.3);
+  const bool is_sigmoid =
+      (has("Sigmoid") || fills) && low >= -kSlack && high <= 1 + kSlack && (real_low < -0.2 || real_high > 1.3);
+  const bool is_tanh =
+      has("Tanh") && low >= -1 - kSlack && high <= 1 + kSlack && high > 0.5 && (real_low < -1.3 || real_high > 1.3);
   if (!is_sigmoid && !is_tanh) return;
   findings.push_back({"output_activation",
                       0.85,

@@ -534,17 +534,17 @@ void look_for_decay(const Case& seen, Findings& findings) {
   else if (median(pulls) > 3 && ill)
     confidence = 0.65;
   if (confidence == 0) return;
-  findings.push_back({"weight_decay_too_strong",
-                      confidence,
-                      fmt::format("A weight decay of {} shrinks the weights faster than they learn", number(decay)),
-                      {fmt::format("the weights have come down to {:.0f} % of where they began", 100 * share),
-                       taken > kMuch ? fmt::format("each step takes {:.0f} % of them off", 100 * std::min(taken, 1.0))
-                                     : fmt::format("the decay pulls {} times as strongly as the gradients",
-                                                   number(median(pulls))),
-                       seen.course().front()},
-                      {},
-                      0,
-                      seen.place("optimizer")});
+  findings.push_back(
+      {"weight_decay_too_strong",
+       confidence,
+       fmt::format("A weight decay of {} shrinks the weights faster than they learn", number(decay)),
+       {fmt::format("the weights have come down to {:.0f} % of where they began", 100 * share),
+        taken > kMuch ? fmt::format("each step takes {:.0f} % of them off", 100 * std::min(taken, 1.0))
+                      : fmt::format("the decay pulls {} times as strongly as the gradients", number(median(pulls))),
+        seen.course().front()},
+       {},
+       0,
+       seen.place("optimizer")});
 }
 
 }  // namespace

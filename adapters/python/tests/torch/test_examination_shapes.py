@@ -112,13 +112,13 @@ def test_what_a_generator_is_compared_with(generator_target: float) -> None:
     real, made = torch.randn(4, 3), torch.randn(4, 3, requires_grad=True) * 2
 
     def judge(value: torch.Tensor, target: float) -> None:
-        seen.forward_begins((value,))
+        seen.forward_begins(None, (value,))
         answer = value.sum(dim=1)
         seen.forward_ends(answer)
         seen.compared((answer, torch.full((4,), target)))
 
     judge(real, 1.0)
-    seen.forward_begins((torch.randn(4, 2),))  # noise
+    seen.forward_begins(None, (torch.randn(4, 2),))  # noise
     seen.forward_ends(made)
     judge(made.detach(), 0.0)
     judge(made, generator_target)
@@ -127,7 +127,7 @@ def test_what_a_generator_is_compared_with(generator_target: float) -> None:
 
 def test_a_training_without_a_generator_has_no_adversary() -> None:
     seen = Adversaries()
-    seen.forward_begins((torch.randn(4, 2),))
+    seen.forward_begins(None, (torch.randn(4, 2),))
     seen.forward_ends(torch.randn(4))
     assert numbers_of(seen) == {}
 
@@ -192,7 +192,7 @@ def test_a_feature_of_any_input_that_says_the_target() -> None:
     for given, is_told in ((features, False), (told, True)):
         numbers = Numbers()
         Compared("mse_loss", (torch.zeros(32), target)).add_telling(numbers, [tokens, given])
-        share, which = named(numbers)["telling"]
+        share, which, _ = named(numbers)["telling"]
         assert (share > 0.98 and which == 3) == is_told
 
 

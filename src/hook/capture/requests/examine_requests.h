@@ -1,5 +1,5 @@
-// ExamineRequests: who wants train steps examined for a diagnosis, through files in the run's control folder. The writer
-// thread looks; the training takes what is asked for.
+// ExamineRequests: who wants train steps examined for a diagnosis, through files in the run's control folder. The
+// writer thread looks; the training takes what is asked for.
 #pragma once
 
 #include <atomic>

@@ -49,17 +49,16 @@ Status check_examinable(const Trial& trial, const diagnosis::Diagnosis& now) {
 Status examine_next(const DiagnoseOptions& options, Trial& trial, diagnosis::Diagnosis& diagnosis) {
   TRAINWARDEN_RETURN_IF_ERROR(check_examinable(trial, diagnosis));
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_same_run(trial));
-  TRAINWARDEN_RETURN_IF_ERROR(
-      actions::put_examine_request(TrialAccess::location(trial).storage(), TrialAccess::identity(trial),
-                                   {.key = {}, .reason = "trainwarden diagnose --examine", .steps = kExaminedSteps,
-                                    .requested_by = "user"}));
+  TRAINWARDEN_RETURN_IF_ERROR(actions::put_examine_request(
+      TrialAccess::location(trial).storage(), TrialAccess::identity(trial),
+      {.key = {}, .reason = "trainwarden diagnose --examine", .steps = kExaminedSteps, .requested_by = "user"}));
   const std::int64_t before = diagnosis.examined;
   const std::int64_t start_ns = system_clock().steady_ns();
   while (diagnosis.examined < before + kExaminedSteps && trial.state() == RunState::kRunning) {
     const double waited_s = static_cast<double>(system_clock().steady_ns() - start_ns) / 1e9;
     if (waited_s >= options.timeout_s) {
       emit(stderr, "{} of {} steps were examined in {:.0f} s: --timeout waits longer, and the request stays\n",
-             diagnosis.examined - before, kExaminedSteps, options.timeout_s);
+           diagnosis.examined - before, kExaminedSteps, options.timeout_s);
       break;
     }
     pause_for(kExaminationInterval, {});
@@ -116,8 +115,9 @@ void add_diagnose(CLI::App& app, CommandAction& action) {
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden diagnose first", "trainwarden diagnose first --whole", "trainwarden diagnose first --examine",
-                         "trainwarden diagnose first --json | jq .diagnosis.cause"});
+  set_examples(command,
+               {"trainwarden diagnose first", "trainwarden diagnose first --whole",
+                "trainwarden diagnose first --examine", "trainwarden diagnose first --json | jq .diagnosis.cause"});
 }
 
 }  // namespace trainwarden::cli

@@ -34,7 +34,7 @@ class Adversaries:
         is_made = any(given.data_ptr() == each.data_ptr() for each in self._made)
         self._asked = ("made" if given.requires_grad else "fake") if is_made else "real"
         kind = id(model), "made" if is_made else "real"
-        if kind not in self._ranges and len(self._ranges) < _MAX_KEPT and is_measurable(given) and given.numel() > 0:
+        if model is not None and kind not in self._ranges and len(self._ranges) < _MAX_KEPT and is_measurable(given) and given.numel() > 0:
             self._ranges[kind] = torch.stack(torch.aminmax(given.detach().float()))
 
     def forward_ends(self, output: Any) -> None:

@@ -4,8 +4,8 @@
 // (judge/diagnosis), and asks it again when something came that may change its mind: a full examination, an evaluation,
 // a tenth more of looks at the loss. What it names must be named `patience` times in a row, each time with at least
 // `confidence`; and, unless it is read off the program or the loss has blown up, for half of the train steps and at
-// least `steps` of them, since a training that has just begun looks ill for many reasons. Where it cannot decide it asks
-// for an examination of the next steps.
+// least `steps` of them, since a training that has just begun looks ill for many reasons. Where it cannot decide it
+// asks for an examination of the next steps.
 //
 // State: the history of the diagnosis, which is bounded; the cause that was named last, how often and since when.
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr std::int64_t kMaxPatience = 1'000;
 constexpr std::int64_t kMaxSteps = 1'000'000'000;
 constexpr double kMoreLooks = 1.1;
 constexpr double kBlownUp = 100;  // times the first loss
-constexpr double kClose = 0.2;  // what is less sure by so much may as well be the cause
+constexpr double kClose = 0.2;    // what is less sure by so much may as well be the cause
 constexpr double kExact = 0.92;   // as sure as what is read off the program is: it need not settle
 
 class DiagnosisRule final : public Rule {
@@ -109,9 +109,9 @@ class DiagnosisRule final : public Rule {
   const double confidence_;
   const std::int64_t patience_, steps_;
   diagnosis::TrainingHistory history_;
-  std::int64_t fulls_ = 0;                    // when it was diagnosed last
+  std::int64_t fulls_ = 0;                   // when it was diagnosed last
   std::size_t evaluations_ = 0, looks_ = 0;  // the same
-  std::string cause_;                                        // that was named last
+  std::string cause_;                        // that was named last
   std::int64_t times_ = 0, since_step_ = 0;
 };
 
