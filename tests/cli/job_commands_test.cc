@@ -265,8 +265,8 @@ TEST_F(Jobs, ADamagedJobIsStillReadAndRemoved) {
 }
 
 TEST_F(Jobs, ADamagedJobThatRunsIsNotRemoved) {
-  ASSERT_EQ(submit("name = 'torn'\nprogram = ['sleep', '300']\nhook = false\n").exit_code, 0);
-  await_status("torn", "Training");
+  ASSERT_EQ(submit("name = 'torn'\nprogram = ['sh', '-c', 'echo begun; exec sleep 300']\nhook = false\n").exit_code, 0);
+  await_line("torn");  // an agent that reads a damaged job.json before the program has begun gives up
   const std::string order = read_file(jobs() / "torn" / "job.json");
   std::ofstream(jobs() / "torn" / "job.json") << "{";
   const Outcome refused = job_command("rm", "torn");
