@@ -71,7 +71,7 @@ const std::vector<Cause>& catalogue() {
         "training_diverged"}},
       {"learning_rate_too_low",
        "the learning rate is too low",
-       "Try ten times as much.",
+       "Multiply it by ten until a step changes the weights by about 0.1 % of their size.",
        "DeepFD, AutoTrainer",
        {"underfitting", "no_learning", "predicts_one_class"}},
       {"learning_rate_schedule",

@@ -84,7 +84,12 @@ TEST(Diagnosis, NamesALearningRateThatIsTooLow) {
   TrainingUnderTest training;
   training.update = 1e-8;
   training.loss_at_end = 0.7;
-  EXPECT_EQ(first_cause(training.diagnosis()), "learning_rate_too_low");
+  const Diagnosis diagnosis = training.diagnosis();
+  ASSERT_EQ(first_cause(diagnosis), "learning_rate_too_low");
+  const std::vector<std::string>& evidence = diagnosis.first()->evidence;
+  EXPECT_TRUE(std::any_of(evidence.begin(), evidence.end(), [](const std::string& line) {
+    return line.starts_with("a learning rate of about ") && line.ends_with(" would change them by 0.1 %");
+  }));
 }
 
 TEST(Diagnosis, NamesShapesThatAreBroadcast) {

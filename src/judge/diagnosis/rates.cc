@@ -222,6 +222,9 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
       fmt::format(
           "a step changes the weights by {} % of their size (0.1 to 3 % is usual), at a learning rate of {} of {}",
           number(100 * ratios.typical), number(learning_rate(seen)), kind_of_optimizer(seen)));
+  // A step is as long as the rate is large, as far as its gradients are the same.
+  evidence.insert(evidence.begin() + 1, fmt::format("a learning rate of about {} would change them by 0.1 %",
+                                                    number(learning_rate(seen) * 1e-3 / ratios.typical)));
   if (symptoms.train.trend > 4) evidence.push_back("the loss still falls steadily");
   findings.push_back(
       {"learning_rate_too_low",
