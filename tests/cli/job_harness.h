@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "cli_harness.h"
@@ -23,15 +24,23 @@ struct ProcessStat {
 ProcessStat stat_of(pid_t id);
 bool is_running(pid_t id);
 bool ends_soon(pid_t id);  // within ten seconds
+// Those that `trainwarden job ROLE` starts for this folder of jobs and leaves behind; they are nobody's children.
+std::vector<pid_t> processes_of(const std::filesystem::path& jobs, const std::string& role);
 
 class Jobs : public CliTest {
  protected:
-  // Every job of a test has ended when the test has: its agent is nobody's child.
+  // Every job of a test has ended when the test has, and who writes into its folder has, too: an agent after its job,
+  // and the keeper, which an agent starts where none is there.
   void TearDown() override {
     if (std::filesystem::exists(jobs())) {
       for (const auto& job : std::filesystem::directory_iterator(jobs())) {
         const std::string name = job.path().filename().string();
         if (name != ".queue") job_command("stop", name, {"--wait"});
+      }
+      for (const pid_t agent : processes_of(jobs(), "agent")) EXPECT_TRUE(ends_soon(agent));
+      for (const pid_t keeper : processes_of(jobs(), "keeper")) {
+        ::kill(keeper, SIGTERM);
+        EXPECT_TRUE(ends_soon(keeper));
       }
     }
     CliTest::TearDown();

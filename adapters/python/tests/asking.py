@@ -1,4 +1,4 @@
-"""Asks a training for a checkpoint or a stop, as an action would, and reads what it answered from its journal."""
+"""Asks a training for a checkpoint, a stop or a closer look, as an action would, and reads what it answered from its journal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ def ask_for_stop(run_dir: Path) -> None:
     _put(run_dir, "stop-s", {"type": "stop", "key": "s", "reason": "enough", "requested_by": "user", "unix_ns": 2})
 
 
+def ask_for_examination(run_dir: Path, steps: int) -> None:
+    request = {"type": "examine", "key": "k", "reason": "r", "steps": steps, "requested_by": "test", "unix_ns": 1}
+    _put(run_dir, "examine-k", request)
+
+
 def _put(run_dir: Path, name: str, request: dict[str, Any]) -> None:
+    """Under another name first: who polls would take a file that is not whole yet for a wrong request."""
     control = run_dir / "control"
     control.mkdir(parents=True, exist_ok=True)
     beside = control / f"{name}.tmp"

@@ -12,6 +12,7 @@ from typing import Any, Iterator, Optional
 
 import pytest
 import torch
+from asking import ask_for_examination
 from torch import nn
 
 import trainwarden
@@ -122,18 +123,17 @@ def test_steps_that_somebody_asks_for_are_examined_whatever_time_is_left(
     run, net = tmp_path / "run", Net()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     twt.attach(str(run))
-    request = {"type": "examine", "key": "k", "reason": "r", "steps": 3, "requested_by": "test", "unix_ns": 1}
     for step in range(4000):
         optimizer.zero_grad()
         net(torch.randn(16, 4)).sum().backward()
         optimizer.step()
         if step == 20:
-            (run / "control" / "examine-k.json").write_text(json.dumps(request))
+            ask_for_examination(run, steps=3)
         if step > 20:
             time.sleep(0.001)
         if step % 200 == 100:
             time.sleep(0.1)  # until the writer has written
-            if len([each for each in records(run) if "gradient" in each]) > 2:
+            if len([each for each in records(run) if "gradient" in each]) == 5:
                 break
     twt.detach()
     examined = [int(each["step"][0]) for each in records(run) if "gradient" in each]

@@ -60,7 +60,7 @@ class DeviceTimes:
             self._give_up(error)
 
     def _record(self, edges: list[_Edge], phase: str) -> None:
-        if len(edges) == _MAX_EDGES or (self._given is None and _is_recorded()):
+        if len(edges) == _MAX_EDGES or (self._given is None and is_recorded()):
             self._forget(edges)
             self._edges = None
             return
@@ -109,7 +109,7 @@ class DeviceTimes:
         self._free += [edge.event for edge in edges]
 
 
-def _is_recorded() -> bool:
+def is_recorded() -> bool:
     """Is what the stream is asked for recorded as a graph, instead of done?"""
     is_capturing = getattr(torch.cuda, "is_current_stream_capturing", None)
     return is_capturing is not None and bool(is_capturing())

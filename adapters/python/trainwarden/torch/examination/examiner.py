@@ -27,6 +27,7 @@ from .description import Description
 from .evaluation import Evaluation
 from .graph import Graphs
 from .jumps import Jumps
+from .late_losses import LateLosses
 from .module_look import ModuleLook
 from .numbers import Numbers, is_measurable
 from .passes import Passes
@@ -84,7 +85,7 @@ class Examiner:
         self._description = Description()
         self._graphs = Graphs()
         self._passes = Passes()
-        self._jumps = Jumps()
+        self._jumps, self._late = Jumps(), LateLosses()
         self._training = 0  # of several that the process makes one after the other
         self._fulls = 0  # full examinations of it
         # Of the current step:
@@ -265,9 +266,14 @@ class Examiner:
         if root is None or root.numel() != 1 or not is_measurable(root):
             return
         self._writer.add_loss(self._step, root)
-        if root.device.type == "cpu" and self._jumps.sees(float(root.detach())):  # elsewhere that would wait for the device
-            self._allowance.look_closer()
+        self._watch_for_jumps(root)
         self._look_at_loss(root)
+
+    def _watch_for_jumps(self, loss: torch.Tensor) -> None:
+        known = [float(loss.detach())] if loss.device.type == "cpu" else self._late.exchange(loss)
+        for value in known:
+            if self._jumps.sees(value):
+                self._allowance.look_closer()
 
     @_own
     def _look_at_loss(self, root: torch.Tensor) -> None:
@@ -331,7 +337,7 @@ class Examiner:
         """Another model is trained by another optimizer: what was seen of those before says nothing of it."""
         self._training += 1
         self._fulls = 0
-        self._jumps = Jumps()
+        self._jumps, self._late = Jumps(), LateLosses()
         self._graphs.begin_again()
         self.subjects.begin_again()
         self._description.begin_again()
