@@ -334,6 +334,22 @@ def test_it_looks_although_nothing_else_is_wanted_of_the_steps(
     assert max(later / max(4, earlier) for earlier, later in zip(looks, looks[1:])) < 1.8
 
 
+def test_the_first_look_on_an_accelerator_does_not_use_up_all_looks(usual_time: None) -> None:
+    """It costs half a second there, more on a machine that has just started; the next ones cost ten milliseconds."""
+    clock = Clock()
+    allowance = Allowance(clock)
+    looks = []
+    for step in range(2000):
+        clock.now += 2_000_000
+        if allowance.may_examine(step):
+            allowance.use_device()
+            allowance.examined(step, 10_000_000 if step else 1_500_000_000)
+            looks.append(step)
+    assert looks[:6] == [0, 1, 2, 3, 4, 6] and len(looks) >= 20
+    assert looks[-1] > 400
+    assert allowance.spent_ns > 1_500_000_000  # what it cost is said all the same
+
+
 def test_a_jump_is_looked_at_closer(usual_time: None) -> None:
     clock = Clock()
     allowance, jumps = Allowance(clock), Jumps()

@@ -5,9 +5,14 @@ from __future__ import annotations
 import time
 from typing import Callable, Optional
 
-# A training of three seconds may cost a quarter of one; one that goes on pays a share of its time.
-START_SECONDS = 0.25
+# A training of three seconds may cost a quarter of one, of which capture takes its part; one that goes on pays a share of
+# its time.
+START_SECONDS = 0.19
 SHARE = 0.003
+# Where it computes on an accelerator it may cost more: starting takes seconds there, and a look more operations than
+# time. The first look is not counted at all: each operation is loaded when it is used for the first time, which takes
+# half a second and more, once.
+DEVICE_SECONDS = 0.25
 # What another training of the same process may cost at its start: the second one, as a fine-tuning after its pretraining,
 # and those after it, which are granted that not more often than so.
 SECOND_SECONDS = 0.12
@@ -43,6 +48,7 @@ class Allowance:
         self._clock = clock
         self._began = clock()
         self._full_spent = 0
+        self._loading = 0  # of the first look on an accelerator
         self._light_spent = 0
         self._evaluation_spent = 0
         self._evaluation_ns = float(_FIRST_LIGHT_NS)
@@ -57,15 +63,20 @@ class Allowance:
         self._last_full_ns = self._began
         self._closer = 0  # steps that are still to be examined one after the other
         self._asked = 0  # the same, whatever time is left
+        self._device = 0.0  # seconds that looks may cost besides because of an accelerator
         self._granted, self._granted_ns = 0.0, self._began  # what trainings after the first one may cost besides, and when
         self._row = 0  # looks that are still to come before it is asked again whether there is time
 
     @property
     def spent_ns(self) -> int:
-        return self._full_spent + self._light_spent + self._evaluation_spent
+        return self._full_spent + self._light_spent + self._evaluation_spent + self._loading
 
     def _allowed(self) -> float:
-        return (START_SECONDS + self._granted) * 1e9 + SHARE * (self._clock() - self._began)
+        return (START_SECONDS + self._device + self._granted) * 1e9 + SHARE * (self._clock() - self._began)
+
+    def use_device(self) -> None:
+        """The training computes on an accelerator."""
+        self._device = DEVICE_SECONDS
 
     def begin_again(self, step: int) -> None:
         """Another training begins at this step: its first steps are examined one after the other, as far as there is time."""
@@ -139,6 +150,9 @@ class Allowance:
         self._evaluation_spent += spent_ns
 
     def examined(self, step: int, spent_ns: int) -> None:
+        if self._device > 0.0 and self._full_spent == 0:
+            self._loading = max(0, spent_ns - _FIRST_FULL_NS)
+            spent_ns -= self._loading
         done = step - self._first
         self._next_full = step + 1 if done + 1 < _DENSE_STEPS else self._first + max(done + 2, round(done * _GROWTH))
         self._closer = max(0, self._closer - 1)

@@ -270,7 +270,11 @@ class Examiner:
         self._look_at_loss(root)
 
     def _watch_for_jumps(self, loss: torch.Tensor) -> None:
-        known = [float(loss.detach())] if loss.device.type == "cpu" else self._late.exchange(loss)
+        if loss.device.type == "cpu":
+            known = [float(loss.detach())]
+        else:
+            self._allowance.use_device()
+            known = self._late.exchange(loss)
         for value in known:
             if self._jumps.sees(value):
                 self._allowance.look_closer()
