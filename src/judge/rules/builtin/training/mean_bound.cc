@@ -38,7 +38,7 @@ std::vector<double> stakes_of(const std::vector<double>& scores, double alpha) {
   return stakes;
 }
 
-// Does the capital of a bet on "the mean is above `mean`" ever reach 1 / alpha?
+// Has the capital of a bet on "the mean is above `mean`" reached 1 / alpha in the end?
 bool is_refuted(double mean, const std::vector<double>& scores, const std::vector<double>& stakes, double alpha,
                 std::int64_t population) {
   const double enough = std::log(1 / alpha);
@@ -54,10 +54,9 @@ bool is_refuted(double mean, const std::vector<double>& scores, const std::vecto
       log_capital += std::log1p(stake * (scores[i] - expected));
     }
     if (expected == 0 && scores[i] > 0) return true;
-    if (log_capital >= enough) return true;
     seen += scores[i];
   }
-  return population > 0 && seen > static_cast<double>(population) * mean;
+  return log_capital >= enough || (population > 0 && seen > static_cast<double>(population) * mean);
 }
 
 // The largest number in [0, highest] for which `is_below` holds, which holds up to some place and no further.

@@ -24,9 +24,11 @@ double alpha_of_look(double alpha, std::int64_t look, std::int64_t looks);
 //
 // Source: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", Journal of the
 // Royal Statistical Society B 86 (2024), the hedged capital process with its bets on "more" alone, and section 5 for
-// draws without replacement: the capital Π (1 + λ_i (x_i - m_i)) of one who bets that the mean is above m grows past 1
-// / alpha with a chance of at most alpha when it is not. λ_i comes from the scores before the i-th. Scores are taken in
-// an order that is shuffled, always in the same way: files of questions are sorted by subject.
+// draws without replacement: the capital Π (1 + λ_i (x_i - m_i)) of one who bets that the mean is above m is at the end
+// above 1 / alpha with a chance of at most alpha when it is not. λ_i comes from the scores before the i-th. The paper
+// takes the largest capital on the way, which depends much on the order of the scores; the one at the end does so
+// little. They are taken in an order that is shuffled, always in the same way: files of questions are sorted by
+// subject.
 double lower_bound_of_scores(std::span<const double> scores, double alpha, std::int64_t population = 0);
 
 // Whether that number is above `value`, in a tenth of the time: for who does not need the number.

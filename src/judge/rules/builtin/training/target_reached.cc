@@ -54,10 +54,16 @@ struct Look {
   double highest_seen = 0;
 };
 
+TensorSelection named(const std::string& tensor) {
+  TensorSelection selection;
+  selection.patterns = {"^\\Q" + tensor + "\\E$"};
+  return selection;
+}
+
 class TargetReached final : public Rule {
  public:
   TargetReached(std::string tensor, const Limits& limits)
-      : tensor_(std::move(tensor)), selection_{.patterns = {"^\\Q" + tensor_ + "\\E$"}}, limits_(limits) {}
+      : tensor_(std::move(tensor)), selection_(named(tensor_)), limits_(limits) {}
 
   Verdict evaluate(const StepWindow& window) override {
     const auto spots = window.select(selection_);
