@@ -253,8 +253,8 @@ constexpr const char* kDetails =
     R"(Each step that holds the tensor `scores` is a look at a sample: one score for each of its items, such as the F1 of each
 question of a part of the dev set. Fires when a confidence bound of the mean is past `target`, `patience` looks in a row. The
 bound holds for all looks of the training together: that it ever fires while the true mean of the model is not past the
-target has a chance of at most `alpha`. The mean alone, tested again and again, passes where the sample flatters the model.
-[How to stop a training by it](../guide/stop-at-a-target.md) has figures of both.
+target has a chance of at most `alpha`. The mean alone, tested again and again, passes where the sample flatters the model; the
+guide to stopping at a target has figures of both.
 
 The looks share `alpha`. Where `looks` says how many there will be at most, each gets the same part, and one past them is not
 judged; else look k gets alpha / (k (k + 1)). Looks before `min_looks`, and steps before `start_step`, take none of it. So look
@@ -268,9 +268,7 @@ which have it. Without either there is not enough data. No bound assumes a norma
 It cannot see how the sample was drawn: draw it at random, once, and not from what is trained on. Nothing but the stop may
 follow from its scores: who chooses learning rates or checkpoints by the same sample fits the model to it. Scores have bounds; a
 loss has none, and is not judged. Of several workers the first that has the tensor is judged: gather the scores there. Evidence:
-`bound`, `mean`, `items`, `looks`.
-
-Not a fault: what it finds is a note, which changes no status and no exit code, and yet starts actions.)";
+`bound`, `mean`, `items`, `looks`.)";
 
 }  // namespace
 }  // namespace target_reached_rule
