@@ -10,7 +10,7 @@
 namespace trainwarden::rules {
 namespace {
 
-double mean_of(const std::vector<double>& scores) {
+double sample_mean(const std::vector<double>& scores) {
   return std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
 }
 
@@ -116,7 +116,7 @@ TEST(LowerBoundOfScores, AllItemsOfThePopulationAreTheirMean) {
 template <class Bound>
 int count_misses(int trials, const std::vector<double>& population, std::size_t drawn, const Bound& bound) {
   std::mt19937_64 engine(7);
-  const double mean = mean_of(population);
+  const double mean = sample_mean(population);
   std::vector<double> all = population;
   int misses = 0;
   for (int trial = 0; trial < trials; ++trial) {
@@ -136,13 +136,13 @@ TEST(MeanBounds, MissTheMeanNoMoreOftenThanAlpha) {
     return lower_bound_of_scores(sample, kAlpha, 400);
   });
   const int by_mean = count_misses(kTrials, skewed, 100, [&](const std::vector<double>& sample) {
-    return lower_bound_of_mean(mean_of(sample), 100, kAlpha);
+    return lower_bound_of_mean(sample_mean(sample), 100, kAlpha);
   });
   EXPECT_LT(by_scores, most);
   EXPECT_GT(by_scores, 0);  // it is not so careful that it says nothing
   EXPECT_LT(by_mean, most);
   const int without_looking =
-      count_misses(kTrials, skewed, 100, [&](const std::vector<double>& sample) { return mean_of(sample); });
+      count_misses(kTrials, skewed, 100, [&](const std::vector<double>& sample) { return sample_mean(sample); });
   EXPECT_GT(without_looking, 5 * most);
 }
 
