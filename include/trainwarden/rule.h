@@ -95,6 +95,8 @@ struct RuleDescription {
   // What it sees may be harmless: where the training is examined and the rule Diagnosis is there, too, which weighs it,
   // it is told as a note, unless parameters were given to it.
   bool is_symptom = false;
+  // What it finds is no fault but what the user wants: always a note, and yet actions follow from it.
+  bool is_goal = false;
   bool in_process = false;  // needs statistics and scalars of one step only, and so may judge inside the training
   // Rules whose verdicts at this step or later follow from this one's: they are reported as its consequences.
   std::vector<std::string> consequences;

@@ -287,6 +287,19 @@ TEST_F(Jobs, ARuleStopsIt) {
   EXPECT_EQ(described.at("exit").at("stopped_by_rule"), true);
 }
 
+TEST_F(Jobs, AGoalStopsIt) {
+  const std::string spec =
+      training("there", "'--until-stopped'",
+               "rules = ['TargetReached:scores=accuracy,target=0.9,count=1000']\nactions = 'actions.toml'\n");
+  std::ofstream(folder_ / "actions.toml") << "[[on]]\nrule = 'TargetReached'\ndo = 'stop'\n";
+  ASSERT_EQ(submit(spec).exit_code, 0);
+  EXPECT_EQ(job_command("wait", "there").exit_code, 1);
+  const nlohmann::json described = describe("there");
+  EXPECT_EQ(described.at("secondary_status"), "Stopped") << described.dump(1) << job_command("logs", "there").out;
+  EXPECT_EQ(described.at("rules").at(0).at("status"), "NoIssuesFound") << described.dump(1);
+  EXPECT_EQ(described.at("rules").at(0).at("alerts"), 1);
+}
+
 // kill -9 of the agent: the training goes with it, no orphan is left, and whoever looks says what has happened.
 TEST_F(Jobs, AnAgentThatIsKilledTakesTheTrainingAlong) {
   ASSERT_EQ(submit("name = 'orphan'\nprogram = ['sh', '-c', 'echo $PPID $$; exec sleep 300']\n").exit_code, 0);

@@ -130,6 +130,16 @@ TEST_F(RunCommand, ARuleMayStopTheProgram) {
   EXPECT_EQ(cli({"show", "sick", "--json"}).json().at("state"), "stopped");
 }
 
+TEST_F(RunCommand, AGoalThatIsReachedStopsTheProgramAndIsNoFault) {
+  const Outcome outcome =
+      cli({"run", "--name", "good", "--rule", "TargetReached:scores=accuracy,target=0.9,count=1000", "--on-fire", "stop",
+           "--", tiny_training().string(), "--until-stopped"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json shown = cli({"show", "good", "--json"}).json();
+  EXPECT_EQ(shown.at("state"), "stopped");
+  EXPECT_EQ(shown.at("rules").at(0).at("status"), "NoIssuesFound");
+}
+
 TEST_F(RunCommand, AQuietRuleDoesNotChangeTheExitCode) {
   const Outcome outcome = cli({"run", "--rule", "ExplodingTensor", "--", tiny_training().string(), "--exit", "5"});
   EXPECT_EQ(outcome.exit_code, 5);

@@ -69,6 +69,11 @@ const RuleKind* find_builtin(std::string_view name) {
   return find_in(builtin_rules(), name);
 }
 
+bool is_goal(std::string_view name) {
+  const RuleKind* const kind = find_builtin(name);
+  return kind != nullptr && kind->description.is_goal;
+}
+
 const RuleKind* find_run_rule(std::string_view name) {
   static const std::vector<RuleKind> kRules = run_rules();
   return find_in(kRules, name);

@@ -10,8 +10,10 @@ namespace trainwarden::rules {
 
 // By its exact name; null when there is none.
 const RuleKind* find_builtin(std::string_view name);
-// The same among those that judge by a run's own trial alone. Their parameters are names, patterns, numbers and
-// words: none can be made to read another file or to start a program, whoever gives them.
+// Of a rule that comes with Trainwarden and tells of a goal, no fault.
+bool is_goal(std::string_view name);
+// The same as find_builtin() among those that judge by a run's own trial alone. Their parameters are names, patterns,
+// numbers and words: none can be made to read another file or to start a program, whoever gives them.
 const RuleKind* find_run_rule(std::string_view name);
 
 // By the kind's factory, with the defaults of what is not given. kInvalidArgument for a parameter that neither the

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "judge/rules/ranged_rule.h"
+#include "judge/rules/registry.h"
 #include "judge/rules/rule_history.h"
 #include "judge/rules/signals.h"
 #include "judge/rules/trial_memory.h"
@@ -86,6 +87,7 @@ void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& histor
   for (const RuleHistory& each : *histories) {
     for (const VerdictRecord& verdict : each.verdicts) {
       if (verdict.verdict.outcome != Outcome::kFired || verdict.rule == kDiagnosisRule) continue;
+      if (is_goal(verdict.rule)) continue;  // no symptom of anything
       const auto cause = verdict.parameters.find(kCauseParameter);
       history.take_rule({verdict.rule, cause == verdict.parameters.end() ? std::string() : cause->second,
                          verdict.verdict.message, verdict.place.mode_step,

@@ -6,6 +6,7 @@
 #include "core/base/secret_mask.h"
 #include "data/format/json_number.h"
 #include "data/format/name_escape.h"
+#include "judge/rules/registry.h"
 #include "judge/rules/verdict_json.h"
 #include "store/journal/typed_record.h"
 
@@ -190,6 +191,11 @@ std::string VerdictRecord::mute_key() const {
 
 bool VerdictRecord::alarms() const {
   return verdict.outcome == Outcome::kFired && verdict.severity != Severity::kInfo && !muted && consequence_of.empty();
+}
+
+bool VerdictRecord::starts_actions() const {
+  if (alarms()) return true;
+  return is_goal(rule) && verdict.outcome == Outcome::kFired && !muted && consequence_of.empty();
 }
 
 OrderedJson verdict_json(const VerdictRecord& record) {

@@ -28,8 +28,10 @@ struct VerdictRecord {
   // What the user names to mute it: "LossSpike:CrossEntropyLoss_output_0", with a metric's name in place of
   // the tensor's for one on time, or the rule's id alone.
   std::string mute_key() const;
-  // It fired, it is more than a note, nobody muted it and nothing else explains it: actions follow.
+  // It fired, it is more than a note, nobody muted it and nothing else explains it.
   bool alarms() const;
+  // It alarms, or it is the note of a rule that tells of a goal: the actions that wait for it begin.
+  bool starts_actions() const;
 };
 
 // Verdicts like the last one reported of this rule, folded into one.

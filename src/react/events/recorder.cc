@@ -317,7 +317,7 @@ void Recorder::Impl::take_status(const std::string& journal, const std::optional
 void Recorder::Impl::take_verdict(const std::string& journal, const std::optional<Origin>& origin,
                                   const rules::VerdictRecord& record) {
   if (is_issue(record)) issues_.try_emplace({journal, record.rule_id}, record);
-  if (!record.alarms() || is_explained(record)) return;
+  if (!record.starts_actions() || is_explained(record)) return;
   const rules::StepPlace& place = record.place;
   if (!alerts_.emplace(record.rule_id, record.parameters, place.global_step, place.to_unix_ns).second) return;
   Event event;

@@ -75,7 +75,7 @@ class Watch::Impl {
   // Failures are reported, too, and nothing follows them.
   void on_verdict(const rules::VerdictRecord& record) {
     if (options_.on_verdict) options_.on_verdict(verdict_of(record));
-    if (!record.alarms()) return;
+    if (!record.starts_actions()) return;
     alarmed_ = true;
     if (options_.stop_on_fire) stop_requested_ = true;
   }

@@ -75,6 +75,10 @@ void print_one(const RuleDescription& rule) {
   emit("{}\n  {}\n\n", rule.name, Lines{rule.summary});
   if (!rule.details.empty()) emit("{}\n\n", Lines{rule.details});
   if (rule.is_symptom) emit("A symptom: beside the rule Diagnosis, where the training is examined, it is a note.\n\n");
+  if (rule.is_goal)
+    emit(
+        "A goal, no fault: what it finds is a note, which changes no status and no exit code, and yet starts "
+        "actions.\n\n");
   Table table({{"PARAMETER"}, {"DEFAULT"}, {"MEANING"}});
   for (const RuleParameter& parameter : rule.parameters) {
     table.add_row(

@@ -50,6 +50,10 @@ std::string section(const RuleDescription& rule) {
   if (!rule.details.empty()) text += rule.details + "\n\n";
   if (rule.is_symptom)
     text += "A symptom: beside the rule Diagnosis, where the training is examined, it is a note.\n\n";
+  if (rule.is_goal)
+    text +=
+        "A goal, no fault: what it finds is a note, which changes no status and no exit code, and yet starts "
+        "actions.\n\n";
   if (!rule.consequences.empty()) {
     text += fmt::format("Explains verdicts of {}.\n\n", fmt::join(rule.consequences, ", "));
   }

@@ -19,6 +19,7 @@ RuleKind mode_mistake();
 RuleKind replica_divergence();
 RuleKind stalled_training_rule();
 RuleKind straggler();
+RuleKind target_reached();
 
 std::vector<RuleKind> training_rules();
 
