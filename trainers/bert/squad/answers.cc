@@ -72,8 +72,7 @@ class Answerer {
 
   void add_candidates(const WindowLogits& logits) {
     const Window& window = *logits.window;
-    if (const Candidate none{nullptr, 0, 0, logits.begin[0], logits.end[0]};
-        impossible_score_ > none.score()) {
+    if (const Candidate none{nullptr, 0, 0, logits.begin[0], logits.end[0]}; impossible_score_ > none.score()) {
       impossible_ = none;
       impossible_score_ = none.score();
     }

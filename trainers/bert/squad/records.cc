@@ -107,7 +107,8 @@ class SquadReader {
   }
 
   GoldAnswer answer_of(const json& item, const std::string& context) {
-    GoldAnswer answer{text(item, "text"), field(item, "answer_start", json::value_t::number_unsigned).get<std::size_t>()};
+    GoldAnswer answer{text(item, "text"),
+                      field(item, "answer_start", json::value_t::number_unsigned).get<std::size_t>()};
     if (context_ != context) {
       context_ = context;
       places_ = Places(context_);

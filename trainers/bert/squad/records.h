@@ -16,8 +16,8 @@ struct GoldAnswer {
 };
 
 struct Question {
-  std::string id, title, text, context;  // UTF-8
-  std::vector<GoldAnswer> answers;       // none where is_impossible
+  std::string id, title, text, context;       // UTF-8
+  std::vector<GoldAnswer> answers;            // none where is_impossible
   std::vector<GoldAnswer> plausible_answers;  // of v2.0, where is_impossible
   bool is_impossible = false;
 };
@@ -28,9 +28,9 @@ struct Questions {
   std::size_t misplaced_answers = 0;
 };
 
-// Reads SQuAD v1.1 and v2.0 (Rajpurkar et al. 2016, 2018: data, paragraphs, qas), and the flat form of Hugging Face's data
-// sets (id, title, question, context, answers: {text: [...], answer_start: [...]}): a list of such questions, an object
-// with them as "data", or one alone. In the flat form a question without answers is impossible.
+// Reads SQuAD v1.1 and v2.0 (Rajpurkar et al. 2016, 2018: data, paragraphs, qas), and the flat form of Hugging Face's
+// data sets (id, title, question, context, answers: {text: [...], answer_start: [...]}): a list of such questions, an
+// object with them as "data", or one alone. In the flat form a question without answers is impossible.
 //
 // Throws std::runtime_error that names the file, the question and what is wrong: no JSON, a half of a surrogate pair, a
 // field that is missing, an id that comes twice, a span outside its context, no question at all, above 1 GiB.
@@ -41,8 +41,8 @@ Questions parse_questions(std::string_view json, const std::string& source);  //
 struct Split {
   std::vector<std::size_t> sample, rest;
 };
-// A `share` (0 to 1) of the questions of each article (title), drawn by `seed`; the same on every machine. The sizes add
-// up to `share` of all, rounded: articles with the largest remainders get one more.
+// A `share` (0 to 1) of the questions of each article (title), drawn by `seed`; the same on every machine. The sizes
+// add up to `share` of all, rounded: articles with the largest remainders get one more.
 Split split_by_article(const std::vector<Question>& questions, double share, std::uint64_t seed);
 
 }  // namespace bert

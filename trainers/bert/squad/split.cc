@@ -31,7 +31,8 @@ std::vector<std::size_t> sizes_of_samples(const std::vector<std::vector<std::siz
     remainders.push_back(wanted - std::floor(wanted));
   }
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
   const auto total = static_cast<std::size_t>(std::llround(share * static_cast<double>(all)));
   std::size_t missing = total - std::min(total, std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
   for (const std::size_t article : order) {
@@ -63,7 +64,8 @@ Split split_by_article(const std::vector<Question>& questions, double share, std
   const std::vector<std::size_t> sizes = sizes_of_samples(articles, share, questions.size());
   for (std::size_t a = 0; a < articles.size(); ++a) {
     auto& article = articles[a];
-    for (std::size_t i = 0; i < sizes[a]; ++i) std::swap(article[i], article[i + draw_below(random, article.size() - i)]);
+    for (std::size_t i = 0; i < sizes[a]; ++i)
+      std::swap(article[i], article[i + draw_below(random, article.size() - i)]);
     const auto end = article.begin() + static_cast<std::ptrdiff_t>(sizes[a]);
     split.sample.insert(split.sample.end(), article.begin(), end);
     split.rest.insert(split.rest.end(), end, article.end());

@@ -22,8 +22,8 @@ std::size_t space_bytes(std::string_view text, std::size_t at) {
   return text.substr(at, kNarrowSpace.size()) == kNarrowSpace ? kNarrowSpace.size() : 0;
 }
 
-// The words that the answer's first and last character are in. A space counts to the word before it, as in run_squad.py;
-// spaces before the first word to that one.
+// The words that the answer's first and last character are in. A space counts to the word before it, as in
+// run_squad.py; spaces before the first word to that one.
 PieceSpan words_around(const Question& question, const ContextWords& words) {
   const Places places(question.context);
   const GoldAnswer& answer = question.answers.at(0);
@@ -123,8 +123,8 @@ class WindowMaker {
   }
 
   std::size_t first_piece_of(std::size_t word) const {
-    const auto piece = std::partition_point(pieces_.begin(), pieces_.end(),
-                                            [&](const ContextPiece& p) { return p.word < word; });
+    const auto piece =
+        std::partition_point(pieces_.begin(), pieces_.end(), [&](const ContextPiece& p) { return p.word < word; });
     return static_cast<std::size_t>(piece - pieces_.begin());
   }
 

@@ -18,8 +18,8 @@ enum class StrideMeans {
 };
 
 struct WindowOptions {
-  std::size_t max_length = 384;  // pieces, with [CLS] and both [SEP]
-  std::size_t stride = 128;      // pieces
+  std::size_t max_length = 384;   // pieces, with [CLS] and both [SEP]
+  std::size_t stride = 128;       // pieces
   std::size_t max_question = 64;  // pieces; what is more is cut off
   StrideMeans stride_means = StrideMeans::kPiecesMoved;
 };
@@ -34,7 +34,7 @@ ContextWords words_of_context(std::string_view context);
 
 // A piece of the context in a window.
 struct ContextPiece {
-  std::uint32_t word = 0;        // of ContextWords
+  std::uint32_t word = 0;            // of ContextWords
   std::uint32_t begin = 0, end = 0;  // bytes in the context
   // No other window has more of the context around it: an answer is only read where its first piece is so. The measure
   // is min(pieces before, pieces behind) + 0.01 * pieces of the window; of equal ones the first.
@@ -43,12 +43,12 @@ struct ContextPiece {
 
 // [CLS] question [SEP] context [SEP], not padded.
 struct Window {
-  std::size_t question = 0;            // its number, as the caller counts
+  std::size_t question = 0;  // its number, as the caller counts
   std::vector<std::int32_t> ids;
-  std::size_t context_begin = 0;       // the place in `ids` of the first piece of the context
-  std::vector<ContextPiece> context;   // from there on
-  // Places in `ids` of the first and the last piece of the answer: both 0, [CLS], where the window does not have all of it,
-  // or there is none.
+  std::size_t context_begin = 0;      // the place in `ids` of the first piece of the context
+  std::vector<ContextPiece> context;  // from there on
+  // Places in `ids` of the first and the last piece of the answer: both 0, [CLS], where the window does not have all of
+  // it, or there is none.
   std::size_t begin_label = 0, end_label = 0;
 
   std::int32_t segment(std::size_t place) const { return place < context_begin ? 0 : 1; }
@@ -64,11 +64,11 @@ enum class Labels {
   kFirstAnswer,  // for training
 };
 
-// The windows of a question, as convert_examples_to_features() of run_squad.py makes them (Devlin et al. 2018). The answer
-// is widened to whole words, then narrowed to the first run of pieces within them that are those of its text, the longest
-// that begins there. A context without pieces gives one window without.
-// Throws std::runtime_error that names the question when no piece of the context fits beside it, or the stride is 0 or
-// not below what fits (kPiecesShared), or the options are no use.
+// The windows of a question, as convert_examples_to_features() of run_squad.py makes them (Devlin et al. 2018). The
+// answer is widened to whole words, then narrowed to the first run of pieces within them that are those of its text,
+// the longest that begins there. A context without pieces gives one window without. Throws std::runtime_error that
+// names the question when no piece of the context fits beside it, or the stride is 0 or not below what fits
+// (kPiecesShared), or the options are no use.
 std::vector<Window> windows_of(const Question& question, std::size_t number, const Tokenizer& tokenizer,
                                const WindowOptions& options, Labels labels);
 
