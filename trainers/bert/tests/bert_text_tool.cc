@@ -90,8 +90,10 @@ int print_windows(const Arguments& arguments) {
   for (std::size_t i = 0; i < questions.all.size(); ++i) {
     for (const Window& window : windows_of(questions.all[i], i, tokenizer, options, labels)) {
       Json words = Json::array(), most = Json::array();
-      for (const ContextPiece& piece : window.context) words.push_back(piece.word), most.push_back(piece.is_max_context);
-      std::cout << Json{window.question, window.ids, window.context_begin, words, most, window.begin_label, window.end_label}
+      for (const ContextPiece& piece : window.context)
+        words.push_back(piece.word), most.push_back(piece.is_max_context);
+      std::cout << Json{window.question,    window.ids,      window.context_begin, words, most,
+                        window.begin_label, window.end_label}
                 << '\n';
     }
   }
@@ -126,7 +128,8 @@ int print_answers(const Arguments& arguments) {
     for (std::size_t w = 0; w < windows.size(); ++w) logits.push_back({&windows[w], values[2 * w], values[2 * w + 1]});
     const Prediction prediction = answer(questions.all[i], tokenizer, logits, options);
     Json rated = Json::array();
-    for (const RatedAnswer& a : prediction.answers) rated.push_back({a.text, a.probability, a.begin_logit, a.end_logit});
+    for (const RatedAnswer& a : prediction.answers)
+      rated.push_back({a.text, a.probability, a.begin_logit, a.end_logit});
     std::cout << Json{prediction.id, prediction.text, prediction.impossible_margin, rated} << '\n';
   }
   return 0;
@@ -148,8 +151,8 @@ int print_evaluation(const Arguments& arguments) {
   }
   const double threshold = arguments.size() > 4 ? std::stod(arguments[4]) : 1;
   const EvaluationV2 evaluation = evaluate_v2(questions.all, predictions, threshold);
-  std::cout << Json{part_json(evaluation.all),       part_json(evaluation.has_answer), part_json(evaluation.no_answer),
-                    evaluation.best_exact.score,     evaluation.best_exact.threshold,  evaluation.best_f1.score,
+  std::cout << Json{part_json(evaluation.all),   part_json(evaluation.has_answer), part_json(evaluation.no_answer),
+                    evaluation.best_exact.score, evaluation.best_exact.threshold,  evaluation.best_f1.score,
                     evaluation.best_f1.threshold}
             << '\n';
   return 0;
