@@ -69,7 +69,7 @@ void read_object(const std::filesystem::path& path,
     return false;
   };
   try {
-    json::parse(file, handle);
+    const json nothing_left = json::parse(file, handle);
   } catch (const json::exception& exception) {
     throw std::runtime_error(path.string() + " is no JSON: " + exception.what());
   }

@@ -190,9 +190,9 @@ def answer(pieces, number, context, qa, impossible):
     best = best or [["empty", 0.0, 0.0]]
     text, margin = best[0][0], 0.0
     if impossible:
-        some = next(b for b in best if b[0])
-        margin = none.begin_logit + none.end_logit - some[1] - some[2]
-        text = "" if margin > 0 else some[0]
+        some = next((b for b in best if b[0]), None)
+        margin = none.begin_logit + none.end_logit - some[1] - some[2] if some else sys.float_info.max
+        text = some[0] if some and margin <= 0 else ""
     total = sum(math.exp(b + e - best[0][1] - best[0][2]) for _, b, e in best)
     return [qa["id"], text, margin, [[t, math.exp(b + e - best[0][1] - best[0][2]) / total, b, e] for t, b, e in best]]
 
