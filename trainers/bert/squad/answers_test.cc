@@ -82,6 +82,7 @@ TEST_F(AnswerTest, LeavesOutSpansThatAreNone) {
   begin_[0][1] = 40, end_[0][1] = 40;           // the question
   begin_[0][12] = 40, end_[0][12] = 40;         // padding
   begin_[0][kLives] = 5, end_[0][kSteve] = 30;  // ends before it begins
+  begin_[0][kSteve] = -100;
   end_[0][kDot] = 2;
   EXPECT_EQ(answer_now().text, "lives here.");
   EXPECT_NE(answer_now({.max_answers = 20, .max_answer_pieces = 2}).text, "lives here.");

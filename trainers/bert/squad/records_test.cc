@@ -80,7 +80,7 @@ TEST(RecordsTest, SaysWhichQuestionIsWrong) {
           {"17", "expected SQuAD's JSON"},
           {"[]", "expected questions, found none"},
           {R"({"data": []})", "expected questions, found none"},
-          {R"({"data": [1]})", R"(expected an object with "id", found number)"},
+          {R"({"data": [1]})", R"(expected an object with "context", found number)"},
           {R"({"data": [{"title": "T", "paragraphs": 1}]})",
            R"(in "T": the field "paragraphs": expected array, found number)"},
           {v1(R"({"question": "?", "answers": []})"), R"(in "Towns": the field "id" is missing)"},

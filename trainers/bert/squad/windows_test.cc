@@ -140,8 +140,8 @@ TEST(WindowsTest, SplitsWordsWhereBertDoes) {
 }
 
 TEST(WindowsTest, SeesWhetherTheAnswerIsThere) {
-  EXPECT_TRUE(is_answer_in_its_words(answered("a  b c", "a b", 0)));
-  EXPECT_FALSE(is_answer_in_its_words(answered("a  b c", "c", 0)));
+  EXPECT_TRUE(is_answer_in_its_words(answered("x a\nb c", "a b", 2)));
+  EXPECT_FALSE(is_answer_in_its_words(answered("x a b c", "c", 2)));
 }
 
 TEST(WindowsTest, HasOneWindowForNoContext) {

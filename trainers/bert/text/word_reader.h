@@ -67,14 +67,17 @@ class WordReader {
   // A word that begins with an ASCII letter or digit, and most often is made of nothing else.
   bool next_of_ascii() {
     constexpr std::size_t kMaxBytes = 64;
-    const auto& kinds = folding_.bytes();
+    const std::uint8_t* kinds = folding_.bytes().data();
+    // By pointers of its own: a byte that is written might be any member's.
+    const char* from = text_.data() + at_;
+    char* to = word_.data();
     const std::size_t most = text_.size() - at_ < kMaxBytes ? text_.size() - at_ : kMaxBytes;
     std::size_t bytes = 0;
     std::uint8_t kind = Folding::kAsciiSpace;
     for (; bytes < most; ++bytes) {
-      kind = kinds[static_cast<unsigned char>(text_[at_ + bytes])];
+      kind = kinds[static_cast<unsigned char>(from[bytes])];
       if (kind <= Folding::kNotAscii) break;
-      word_[bytes] = static_cast<char>(kind);
+      to[bytes] = static_cast<char>(kind);
     }
     const bool has_ended =
         bytes < most ? kind == Folding::kAsciiSpace || kind == Folding::kAsciiPunctuation : at_ + bytes == text_.size();
