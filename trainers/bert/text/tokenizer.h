@@ -20,7 +20,7 @@ struct TokenizerOptions {
 };
 
 // A piece, and the bytes of the original text that it comes from. A character that becomes several pieces is in the
-// range of each; one that is left out is in none, unless it lies within.
+// range of each; one that is left out is in none, unless it lies within. Never empty.
 struct Piece {
   std::int32_t id = 0;
   std::uint32_t begin = 0, end = 0;

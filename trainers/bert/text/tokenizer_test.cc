@@ -78,6 +78,8 @@ TEST(TokenizerTest, SaysWherePiecesComeFrom) {
                       "nt\x80"),
             (std::vector<Piece>{{5, 1, 6}}));
   EXPECT_EQ(ranges_of("\u0301wa\u0301 "), (std::vector<Piece>{{8, 2, 4}}));
+  // Marks that are put into order.
+  EXPECT_EQ(ranges_of("\u302E\U0001D165 "), (std::vector<Piece>{{1, 0, 7}}));
 }
 
 TEST(TokenizerTest, GivesTheSameIdsWithRangesAndWithout) {

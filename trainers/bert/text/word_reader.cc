@@ -36,6 +36,15 @@ void WordReader::append_mark(char32_t character, char32_t combining_class, ByteR
   for (++place; place != marks_.end(); ++place) place->at += bytes_ - bytes_before;
 }
 
+ByteRange WordReader::range_around(std::size_t begin, std::size_t end) const {
+  ByteRange around = ranges_[begin];
+  for (std::size_t i = begin + 1; i < end; ++i) {
+    around.begin = std::min(around.begin, ranges_[i].begin);
+    around.end = std::max(around.end, ranges_[i].end);
+  }
+  return around;
+}
+
 bool WordReader::take_pending() {
   while (pending_at_ < pending_.count) {
     const Folding::Letter& letter = pending_.letters[pending_at_];

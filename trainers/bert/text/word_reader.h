@@ -45,10 +45,10 @@ class WordReader {
   // Valid until next(); in UTF-8, never empty.
   std::string_view word() const { return {word_.data(), bytes_}; }
   std::size_t characters() const { return characters_; }
-  // What the bytes [begin, end) of word() come from; wants `with_ranges`.
+  // What the bytes [begin, end) of word() come from, at least one; wants `with_ranges`. Where marks were ordered, from
+  // the first of their places to the last.
   ByteRange range_of(std::size_t begin, std::size_t end) const {
-    if (is_ascii_) return {begin_ + begin, begin_ + end};
-    return {ranges_[begin].begin, ranges_[end - 1].end};
+    return is_ascii_ ? ByteRange{begin_ + begin, begin_ + end} : range_around(begin, end);
   }
 
  private:
@@ -86,6 +86,7 @@ class WordReader {
     return true;
   }
 
+  ByteRange range_around(std::size_t begin, std::size_t end) const;
   bool next_slowly();
   bool take_pending();  // true when the word has ended
   bool take_character();
