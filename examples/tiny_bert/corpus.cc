@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "wordpiece.h"
+#include "text/tokenizer.h"
 
 namespace tiny_bert {
 namespace {
@@ -100,8 +100,9 @@ std::vector<Sequence> cut_into_sequences(const Vocabulary& vocabulary, const std
   const std::size_t text_pieces = length - kSpecialsOfSequence;
   std::vector<Sequence> sequences;
   std::vector<std::int64_t> waiting;
+  const bert::Tokenizer tokenizer(vocabulary, {});
   for (const std::string& text : texts) {
-    const std::vector<std::int64_t> pieces = wordpieces(vocabulary, text);
+    const std::vector<std::int32_t> pieces = tokenizer.ids(text);
     waiting.insert(waiting.end(), pieces.begin(), pieces.end());
     std::span<const std::int64_t> rest = waiting;
     for (; rest.size() >= text_pieces; rest = rest.subspan(text_pieces)) {

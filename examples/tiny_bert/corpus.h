@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "vocabulary.h"
+#include "text/vocabulary.h"
 
 namespace tiny_bert {
+
+using bert::Vocabulary;
 
 // Of each path: the contexts of a file in SQuAD's JSON, any other file whole, or what lies below a folder (.json, .txt,
 // .md). Throws std::runtime_error that says what is missing or wrong.

@@ -59,7 +59,7 @@ TEST_F(CorpusTest, SaysWhatIsWrong) {
 }
 
 Vocabulary letters() {
-  std::vector<std::string> pieces(std::begin(kSpecialPieces), std::end(kSpecialPieces));
+  std::vector<std::string> pieces(std::begin(bert::kSpecialPieces), std::end(bert::kSpecialPieces));
   for (char letter = 'a'; letter <= 'z'; ++letter) pieces.emplace_back(1, letter);
   pieces.emplace_back(".");
   return Vocabulary(std::move(pieces), "the test");

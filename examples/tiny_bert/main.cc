@@ -18,9 +18,9 @@
 #include "masking.h"
 #include "model.h"
 #include "options.h"
+#include "text/vocabulary.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/torch.h"
-#include "vocabulary.h"
 #include "vocabulary_learning.h"
 
 namespace tiny_bert {

@@ -5,9 +5,11 @@
 #include <random>
 #include <vector>
 
-#include "vocabulary.h"
+#include "text/vocabulary.h"
 
 namespace tiny_bert {
+
+using bert::Vocabulary;
 
 inline constexpr std::int64_t kNotAsked = -100;  // what cross entropy passes over
 

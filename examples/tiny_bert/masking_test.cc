@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t kOrdinary = 50;
 
 Vocabulary numbered() {
-  std::vector<std::string> pieces(std::begin(kSpecialPieces), std::end(kSpecialPieces));
+  std::vector<std::string> pieces(std::begin(bert::kSpecialPieces), std::end(bert::kSpecialPieces));
   for (std::int64_t i = 0; i < kOrdinary; ++i) pieces.push_back("p" + std::to_string(i));
   return Vocabulary(std::move(pieces), "the test");
 }

@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 
-#include "basic_tokenizer.h"
-#include "characters.h"
+#include "text/characters.h"
+#include "text/tokenizer.h"
 
 namespace tiny_bert {
 namespace {
+
+using bert::append_utf8;
+using bert::kContinues;
+using bert::kSpecialPieces;
+using bert::to_utf32;
 
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
@@ -23,8 +30,9 @@ class Learner {
   explicit Learner(const std::vector<std::string>& texts) {
     for (const std::string_view special : kSpecialPieces) pieces_.emplace_back(special);
     std::map<std::string, std::uint64_t> counts;
+    const bert::Folding folding({});
     for (const std::string& text : texts) {
-      for (const std::string& word : basic_words(text)) ++counts[word];
+      for (const std::string& word : bert::basic_words(text, folding)) ++counts[word];
     }
     for (const auto& [word, count] : counts) add_word(word, count);
     for (std::size_t i = 0; i < words_.size(); ++i) count_pairs(i, +1);
@@ -100,6 +108,11 @@ class Learner {
   std::map<Pair, std::set<std::size_t>> words_with_;  // and some that no longer have it
 };
 
+bool is_one_character(std::string_view piece) {
+  if (piece.starts_with(kContinues) && piece.size() > kContinues.size()) piece.remove_prefix(kContinues.size());
+  return to_utf32(piece).size() == 1;
+}
+
 }  // namespace
 
 Vocabulary learn_vocabulary(const std::vector<std::string>& texts, std::size_t size) {
@@ -107,6 +120,37 @@ Vocabulary learn_vocabulary(const std::vector<std::string>& texts, std::size_t s
   while (learner.size() < size && learner.join_most_frequent()) {
   }
   return Vocabulary(learner.take(), "the learnt vocabulary");
+}
+
+Vocabulary most_frequent(const Vocabulary& vocabulary, const std::vector<std::string>& texts, std::size_t size) {
+  std::vector<std::uint64_t> counts(vocabulary.size(), 0);
+  const bert::Tokenizer tokenizer(vocabulary, {});
+  for (const std::string& text : texts) {
+    for (const std::int32_t id : tokenizer.ids(text)) ++counts[static_cast<std::size_t>(id)];
+    // A long piece that is left out is written with these.
+    for (const std::string& word : tokenizer.words(text)) {
+      for (const char32_t letter : bert::to_utf32(word)) {
+        std::string piece;
+        bert::append_utf8(letter, piece);
+        if (const auto id = vocabulary.find(piece)) ++counts[static_cast<std::size_t>(*id)];
+        if (const auto id = vocabulary.find(std::string(kContinues) + piece)) ++counts[static_cast<std::size_t>(*id)];
+      }
+    }
+  }
+  std::vector<std::size_t> order(vocabulary.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = [&](std::size_t id) {
+    const bool always = vocabulary.is_special(static_cast<std::int64_t>(id));
+    const bool is_letter = counts[id] > 0 && is_one_character(vocabulary.piece(static_cast<std::int64_t>(id)));
+    return std::pair(always ? 2 : is_letter ? 1 : 0, counts[id]);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) > rank(b); });
+  std::erase_if(order, [&](std::size_t id) { return rank(id) == std::pair(0, std::uint64_t{0}); });
+  order.resize(std::min(order.size(), std::max(size, std::size(kSpecialPieces))));
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> pieces;
+  for (const std::size_t id : order) pieces.push_back(vocabulary.piece(static_cast<std::int64_t>(id)));
+  return Vocabulary(std::move(pieces), "the most frequent pieces");
 }
 
 }  // namespace tiny_bert

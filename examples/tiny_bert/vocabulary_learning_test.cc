@@ -1,17 +1,15 @@
-#include "vocabulary.h"
-
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
+// Vocabularies that are learnt from texts or cut down to them.
+#include "vocabulary_learning.h"
 
 #include <gtest/gtest.h>
 
-#include "vocabulary_learning.h"
-#include "wordpiece.h"
+#include "text/tokenizer.h"
 
 namespace tiny_bert {
 namespace {
+
+using bert::kSpecialPieces;
+using bert::Tokenizer;
 
 std::vector<std::string> with_special(const std::vector<std::string>& pieces) {
   std::vector<std::string> all(std::begin(kSpecialPieces), std::end(kSpecialPieces));
@@ -29,48 +27,11 @@ std::vector<std::string> pieces_of(const Vocabulary& vocabulary) {
 
 std::string text_of(const Vocabulary& vocabulary, std::string_view text) {
   std::string joined;
-  for (const std::int64_t id : wordpieces(vocabulary, text)) joined += vocabulary.piece(id) + " ";
+  for (const std::int32_t id : Tokenizer(vocabulary, {}).ids(text)) joined += vocabulary.piece(id) + " ";
   return joined;
 }
 
-// What the exception says; empty when there is none.
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-    return "";
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-}
-
-TEST(VocabularyTest, ReadsAFileWithAPieceOnEachLine) {
-  const std::filesystem::path file =
-      std::filesystem::path(testing::TempDir()) / ("tiny-bert-vocabulary-" + std::to_string(getpid()));
-  std::ofstream(file) << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\r\nword\n##s\n";
-  const Vocabulary vocabulary = Vocabulary::load(file);
-  std::filesystem::remove(file);
-  EXPECT_EQ(vocabulary.size(), 7u);
-  EXPECT_EQ(vocabulary.mask(), 4);
-  EXPECT_EQ(vocabulary.find("##s"), 6);
-  EXPECT_EQ(vocabulary.find("s"), std::nullopt);
-  EXPECT_TRUE(vocabulary.is_special(0));
-  EXPECT_FALSE(vocabulary.is_special(5));
-}
-
-TEST(VocabularyTest, SaysWhatIsWrong) {
-  EXPECT_NE(error_of([] { Vocabulary::load("/nowhere/vocab.txt"); }).find("/nowhere/vocab.txt"), std::string::npos);
-  EXPECT_NE(error_of([] {
-              Vocabulary({"[PAD]", "[UNK]", "[CLS]", "[SEP]"}, "vocab.txt");
-            }).find("vocab.txt has no piece [MASK]"),
-            std::string::npos);
-  EXPECT_NE(error_of([] {
-              Vocabulary(with_special({"a", "a"}), "vocab.txt");
-            }).find("\"a\" comes twice"),
-            std::string::npos);
-}
-
-TEST(VocabularyTest, KeepsWhatIsFrequentAndEachLetter) {
+TEST(VocabularyLearningTest, KeepsWhatIsFrequentAndEachLetter) {
   const Vocabulary whole(
       with_special({"rare", "often", "##er", "never", "o", "##f", "##t", "##e", "##n", "##r", "r", "##a", "x"}),
       "the test");
