@@ -9,6 +9,7 @@
 #include "model/heads.h"
 #include "weights/exporting.h"
 #include "weights/loading.h"
+#include "weights/names.h"
 
 namespace {
 
@@ -96,7 +97,7 @@ void run(const Options& options) {
   if (const at::Tensor gradient = named(tensors, "gradient"); gradient.defined()) {
     out.backward(gradient);
     for (const auto& parameter : model.module->named_parameters()) {
-      if (parameter.value().grad().defined()) results["grad." + parameter.key()] = parameter.value().grad();
+      if (parameter.value().grad().defined()) results["grad." + bert::file_name(config.type, parameter.key())] = parameter.value().grad();
     }
   }
   bert::write_safetensors(options.output, results);
