@@ -21,8 +21,8 @@ kernels::Activate kernel_of(const at::Tensor& bias, kernels::Function function) 
           .bias = bias.data_ptr<float>()};
 }
 
-at::Tensor activate(const at::Tensor& in, const at::Tensor& bias, kernels::Function function) {
-  at::Tensor out = at::empty_like(in);
+// `out` may be `in`.
+void activate(const at::Tensor& in, const at::Tensor& bias, kernels::Function function, at::Tensor& out) {
   const auto kernel = kernel_of(bias, function);
   const float* from = in.data_ptr<float>();
   float* to = out.data_ptr<float>();
@@ -30,7 +30,6 @@ at::Tensor activate(const at::Tensor& in, const at::Tensor& bias, kernels::Funct
   for_row_chunks(in.size(0), [&](std::int64_t first, std::int64_t count, std::int64_t) {
     kernel.forward(from + first * width, to + first * width, static_cast<std::size_t>(count));
   });
-  return out;
 }
 
 struct ActivationGradients {
@@ -61,10 +60,12 @@ struct Fed {
   Normalised normalised;
 };
 
-Fed feed(const at::Tensor& hidden, const FeedForwardWeights& weights, std::uint64_t seed) {
+// `keep`: whether backward will want the intermediate values, which are overwritten otherwise.
+Fed feed(const at::Tensor& hidden, const FeedForwardWeights& weights, std::uint64_t seed, bool keep) {
   Fed result;
   result.intermediate = at::mm(hidden, weights.weight.t());
-  const at::Tensor activated = activate(result.intermediate, weights.bias, weights.function);
+  at::Tensor activated = keep ? at::empty_like(result.intermediate) : result.intermediate;
+  activate(result.intermediate, weights.bias, weights.function, activated);
   result.sum = at::mm(activated, weights.output.weight.t());
   result.normalised = residual_norm(result.sum, hidden, weights.output, seed);
   return result;
@@ -76,7 +77,7 @@ struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
                             const at::Tensor& norm_weight, const at::Tensor& norm_bias,
                             const FeedForwardWeights& weights) {
     const std::uint64_t seed = dropout_seed(weights.output.dropout);
-    const Fed done = feed(hidden, weights, seed);
+    const Fed done = feed(hidden, weights, seed, true);
     context->save_for_backward({hidden, weight, bias, output_weight, output_bias, norm_weight, norm_bias,
                                 done.intermediate, done.sum, done.normalised.means, done.normalised.scales});
     context->saved_data["function"] = static_cast<std::int64_t>(weights.function);
@@ -129,7 +130,7 @@ bool can_fuse(const at::Tensor& hidden) {
 
 at::Tensor feed_forward_block(const at::Tensor& hidden, const FeedForwardWeights& weights) {
   if (!at::GradMode::is_enabled()) {
-    return feed(hidden.contiguous(), weights, dropout_seed(weights.output.dropout)).normalised.out;
+    return feed(hidden.contiguous(), weights, dropout_seed(weights.output.dropout), false).normalised.out;
   }
   const ResidualWeights& output = weights.output;
   return FeedForwardFunction::apply(hidden.contiguous(), weights.weight, weights.bias, output.weight, output.bias,

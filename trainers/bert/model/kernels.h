@@ -29,6 +29,7 @@ struct Activate {
   std::size_t columns;
   const float* bias;  // [columns]
 
+  // `out` may be `in`.
   void forward(const float* in, float* out, std::size_t rows) const;
   // `gradient` is that of out and becomes that of in. `out` is what forward gave, again. Adds the gradient of the bias
   // to `bias_gradient` [columns].

@@ -10,7 +10,7 @@
 namespace bert {
 namespace {
 
-at::Tensor residual_norm(const at::Tensor& in, const at::Tensor& residual, const ResidualWeights& weights) {
+at::Tensor map_and_norm(const at::Tensor& in, const at::Tensor& residual, const ResidualWeights& weights) {
   at::Tensor mapped = at::linear(in, weights.weight, weights.bias);
   if (weights.dropout > 0) mapped = at::dropout(mapped, weights.dropout, true);
   return at::layer_norm(mapped + residual, {residual.size(-1)}, weights.norm_weight, weights.norm_bias,
@@ -27,7 +27,7 @@ std::vector<at::Tensor> project(const at::Tensor& hidden, const AttentionWeights
   return by_head.permute({2, 0, 3, 1, 4}).unbind(0);
 }
 
-at::Tensor attend(const std::vector<at::Tensor>& parts, const AttentionWeights& weights, const at::Tensor& mask,
+at::Tensor attend_plainly(const std::vector<at::Tensor>& parts, const AttentionWeights& weights, const at::Tensor& mask,
                   AttentionSeen* seen) {
   const double scale = 1 / std::sqrt(static_cast<double>(parts[0].size(3)));
   at::Tensor scores = at::matmul(parts[0] * scale, parts[1].transpose(2, 3));
@@ -46,14 +46,15 @@ at::Tensor plain_attention_block(const at::Tensor& hidden, const AttentionWeight
   at::Tensor context;
 #if TORCH_VERSION_MAJOR >= 2
   if (seen == nullptr) {
-    const auto added = mask.defined() ? std::optional<at::Tensor>(mask.to(parts[0].scalar_type())
-                                                                      .expand({-1, -1, hidden.size(1), -1}))
-                                      : std::nullopt;
-    context = at::scaled_dot_product_attention(parts[0], parts[1], parts[2], added, weights.dropout);
+    context = mask.defined()
+                  ? at::scaled_dot_product_attention(
+                        parts[0], parts[1], parts[2],
+                        mask.to(parts[0].scalar_type()).expand({-1, -1, hidden.size(1), -1}), weights.dropout)
+                  : at::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, weights.dropout);
   }
 #endif
-  if (!context.defined()) context = attend(parts, weights, mask, seen);
-  return residual_norm(context.transpose(1, 2).reshape(hidden.sizes()), hidden, weights.output);
+  if (!context.defined()) context = attend_plainly(parts, weights, mask, seen);
+  return map_and_norm(context.transpose(1, 2).reshape(hidden.sizes()), hidden, weights.output);
 }
 
 at::Tensor activate(const at::Tensor& in, kernels::Function function) {
@@ -67,7 +68,7 @@ at::Tensor activate(const at::Tensor& in, kernels::Function function) {
 
 at::Tensor plain_feed_forward_block(const at::Tensor& hidden, const FeedForwardWeights& weights) {
   const at::Tensor inner = activate(at::linear(hidden, weights.weight, weights.bias), weights.function);
-  return residual_norm(inner, hidden, weights.output);
+  return map_and_norm(inner, hidden, weights.output);
 }
 
 }  // namespace bert

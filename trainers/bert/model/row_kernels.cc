@@ -43,12 +43,12 @@ HWY_INLINE void for_columns(std::size_t columns, Body body) {
   body(
       at,
       [&](const float* from) HWY_ATTR {
-        HWY_ALIGN float values[hn::MaxLanes(d)] = {};
+        HWY_ALIGN float values[hn::MaxLanes(Floats())] = {};
         std::copy(from + at, from + columns, values);
         return hn::Load(d, values);
       },
       [&](Vector v, float* to) HWY_ATTR {
-        HWY_ALIGN float values[hn::MaxLanes(d)];
+        HWY_ALIGN float values[hn::MaxLanes(Floats())];
         hn::Store(v, d, values);
         std::copy(values, values + rest, to + at);
       });
