@@ -45,7 +45,8 @@ class DropoutRow {
     h = hn::Mul(hn::Xor(h, hn::ShiftRight<16>(h)), hn::Set(du, factor_));
     // h >= below, for 31 bits: signed comparison is there on every CPU.
     const hn::RebindToSigned<D> di;
-    const auto kept = hn::Ge(hn::BitCast(di, hn::ShiftRight<1>(h)), hn::Set(di, static_cast<std::int32_t>(below_ >> 1)));
+    const auto last_dropped = hn::Set(di, static_cast<std::int32_t>(below_ >> 1) - 1);
+    const auto kept = hn::Gt(hn::BitCast(di, hn::ShiftRight<1>(h)), last_dropped);
     return hn::IfThenElseZero(hn::RebindMask(d, kept), hn::Mul(values, hn::Set(d, scale_)));
   }
 

@@ -26,7 +26,7 @@ kernels::ResidualNorm kernel_of(const ResidualWeights& weights, std::uint64_t se
 
 std::uint64_t dropout_seed(double probability) {
   if (probability <= 0) return 0;
-  const at::Generator generator = at::detail::getDefaultCPUGenerator();
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::lock_guard<std::mutex> lock(generator.mutex());
   return at::check_generator<at::CPUGeneratorImpl>(generator)->random64();
 }

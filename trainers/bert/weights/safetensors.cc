@@ -15,6 +15,7 @@
 #include <ATen/ops/from_blob.h>
 #include <nlohmann/json.hpp>
 
+#include "weights/bytes_reader.h"
 #include "weights/file_bytes.h"
 
 namespace bert {
@@ -25,7 +26,6 @@ using nlohmann::json;
 constexpr std::size_t kLengthBytes = 8;
 // A hundred times what BERT-large's header takes.
 constexpr std::uint64_t kMaxHeaderBytes = 16u << 20;
-constexpr std::size_t kMaxDimensions = 16;
 
 struct Dtype {
   const char* name;
