@@ -48,7 +48,9 @@ EmbeddingsImpl::EmbeddingsImpl(const ModelConfig& config) : dropout_(config.hidd
   const auto embedding = [&](const char* name, std::int64_t count) {
     return register_module(name, nn::Embedding(count, config.hidden_size));
   };
-  word_embeddings = embedding("word_embeddings", config.vocab_size);
+  // As Hugging Face's: padding itself learns nothing.
+  const auto options = nn::EmbeddingOptions(config.vocab_size, config.hidden_size).padding_idx(config.pad_token_id);
+  word_embeddings = register_module("word_embeddings", nn::Embedding(options));
   position_embeddings = embedding("position_embeddings", config.max_position_embeddings);
   if (config.type_vocab_size > 0) token_type_embeddings = embedding("token_type_embeddings", config.type_vocab_size);
   norm = register_module("LayerNorm", layer_norm(config));
