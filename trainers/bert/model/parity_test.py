@@ -35,18 +35,19 @@ tool = ""
 def bert_config(**sizes: Any) -> Any:
     """A small BERT, with sizes that are no multiples of a vector."""
     small = dict(vocab_size=99, hidden_size=44, num_hidden_layers=2, num_attention_heads=4, intermediate_size=90,
-                 max_position_embeddings=80, num_labels=5)
+                 max_position_embeddings=80)
     return transformers.BertConfig(**{**small, **sizes})
 
 
 def distilbert_config(**sizes: Any) -> Any:
     """A small DistilBERT."""
-    small = dict(vocab_size=99, dim=48, n_layers=2, n_heads=4, hidden_dim=96, max_position_embeddings=80, num_labels=5)
+    small = dict(vocab_size=99, dim=48, n_layers=2, n_heads=4, hidden_dim=96, max_position_embeddings=80)
     return transformers.DistilBertConfig(**{**small, **sizes})
 
 
 def save_random(config: Any, head: str, folder: Path) -> None:
     """Writes a model of this config whose weights are all random, biases and norms too."""
+    config.num_labels = 2 if head == "span" else 5
     model = getattr(transformers, CLASSES[head]).from_config(config)
     large = config.vocab_size > 1000
     with torch.no_grad():

@@ -203,11 +203,13 @@ void write_config(const std::filesystem::path& folder, const ModelConfig& config
   out["architectures"] = {architecture(config.type, head)};
   out["model_type"] = config.type == ModelType::kBert ? "bert" : "distilbert";
   write_sizes(out, config);
+  // Hugging Face takes the start and the end of a span for two labels.
+  const std::vector<std::string> labels = head == Head::kSpan ? ModelConfig().labels : config.labels;
   out["id2label"] = ordered_json::object();
   out["label2id"] = ordered_json::object();
-  for (std::size_t id = 0; id < config.labels.size(); ++id) {
-    out["id2label"][std::to_string(id)] = config.labels[id];
-    out["label2id"][config.labels[id]] = id;
+  for (std::size_t id = 0; id < labels.size(); ++id) {
+    out["id2label"][std::to_string(id)] = labels[id];
+    out["label2id"][labels[id]] = id;
   }
   out["torch_dtype"] = "float32";
   AtomicFile file(folder / "config.json");

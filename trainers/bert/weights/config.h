@@ -40,8 +40,8 @@ struct ModelConfig {
 // positions, decoders, sizes that do not fit together or are beyond all BERTs.
 ModelConfig read_config(const std::filesystem::path& folder);
 
-// Writes folder/config.json, which Hugging Face reads as the same model with this head. Whole or not at all. Throws
-// std::runtime_error.
+// Writes folder/config.json, which Hugging Face reads as the same model with this head; that for spans has two labels
+// there, whatever the config says. Whole or not at all. Throws std::runtime_error.
 void write_config(const std::filesystem::path& folder, const ModelConfig& config, Head head);
 
 // Hugging Face's name of the class: "BertForQuestionAnswering".

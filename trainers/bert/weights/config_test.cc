@@ -62,7 +62,7 @@ TEST_F(ConfigTest, WhatIsWrittenIsRead) {
     config.type = type;
     config.num_hidden_layers = 7;
     config.span_dropout_prob = type == ModelType::kBert ? 0 : 0.15;
-    write_config(folder_, config, Head::kSpan);
+    write_config(folder_, config, Head::kClassification);
     const ModelConfig back = read_config(folder_);
     EXPECT_EQ(back.type, type);
     EXPECT_EQ(back.num_hidden_layers, 7);
@@ -73,6 +73,13 @@ TEST_F(ConfigTest, WhatIsWrittenIsRead) {
     EXPECT_EQ(back.layer_norm_eps, type == ModelType::kBert ? 1e-6 : 1e-12);
     EXPECT_EQ(back.type_vocab_size, type == ModelType::kBert ? 2 : 0);
   }
+}
+
+TEST_F(ConfigTest, SpansHaveTwoLabels) {
+  ModelConfig config;
+  config.labels = {"a", "b", "c"};
+  write_config(folder_, config, Head::kSpan);
+  EXPECT_EQ(read_config(folder_).num_labels(), 2);
 }
 
 TEST_F(ConfigTest, WhatDoesNotFitIsTold) {
