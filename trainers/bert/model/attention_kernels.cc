@@ -218,7 +218,8 @@ HWY_INLINE void put_gathered(const Work& work, std::size_t which, const float* g
   }
   for (std::size_t i = 0; i < work.item.key_count; ++i) {
     put_row(gradients + i * work.out_step(), work.d(), 1,
-            projected_gradient + static_cast<std::size_t>(work.item.keys[i]) * work.step() + part, bias_gradient + part);
+            projected_gradient + static_cast<std::size_t>(work.item.keys[i]) * work.step() + part,
+            bias_gradient + part);
   }
 }
 
@@ -252,7 +253,8 @@ HWY_INLINE void block_back(const Work& work, const Gradients& gradients, std::si
   pack(rows, d, memory.query_panels, [&](std::size_t i) { return memory.queries + i * d; });
   pack(rows, d, memory.gradient_panels, [&](std::size_t i) { return of_context + i * hidden; });
   score(work, rows);
-  multiply({of_context, hidden, 1}, rows, memory.values_across, d, keys, memory.score_gradients, work.key_step(), false);
+  multiply({of_context, hidden, 1}, rows, memory.values_across, d, keys, memory.score_gradients, work.key_step(),
+           false);
   for (std::size_t i = 0; i < rows; ++i) {
     float mean = 0;
     for (std::size_t j = 0; j < d; ++j) mean += of_context[i * hidden + j] * context[i * hidden + j];

@@ -2,9 +2,9 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <torch/types.h>
 #include <torch/utils.h>
+#include <CLI/CLI.hpp>
 
 #include "model/heads.h"
 #include "weights/exporting.h"
@@ -90,14 +90,15 @@ void run(const Options& options) {
   const bert::NamedTensors tensors = bert::read_safetensors(options.input);
   const bert::Inputs inputs{named(tensors, "ids"), named(tensors, "mask"), named(tensors, "types")};
   bert::Seen seen;
-  const at::Tensor out = model.forward(
-      inputs, {.skip_padding = options.skip_padding, .seen = options.plain ? &seen : nullptr});
+  const at::Tensor out =
+      model.forward(inputs, {.skip_padding = options.skip_padding, .seen = options.plain ? &seen : nullptr});
   bert::NamedTensors results{{"out", out}};
   add_seen(seen, results);
   if (const at::Tensor gradient = named(tensors, "gradient"); gradient.defined()) {
     out.backward(gradient);
     for (const auto& parameter : model.module->named_parameters()) {
-      if (parameter.value().grad().defined()) results["grad." + bert::file_name(config.type, parameter.key())] = parameter.value().grad();
+      if (parameter.value().grad().defined())
+        results["grad." + bert::file_name(config.type, parameter.key())] = parameter.value().grad();
     }
   }
   bert::write_safetensors(options.output, results);

@@ -123,10 +123,27 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
                             const AttentionWeights& weights, const Rows& rows) {
     const Seeds seeds{dropout_seed(weights.dropout), dropout_seed(weights.output.dropout)};
     const Attended done = attend(hidden, weights, rows, seeds);
-    context->save_for_backward({hidden, query_weight, key_weight, value_weight, query_bias, key_bias, value_bias,
-                                output_weight, output_bias, norm_weight, norm_bias, weights.fused_weight,
-                                weights.fused_bias, done.projected, done.context, done.logs, done.sum,
-                                done.normalised.means, done.normalised.scales, rows.item_starts, rows.key_starts,
+    context->save_for_backward({hidden,
+                                query_weight,
+                                key_weight,
+                                value_weight,
+                                query_bias,
+                                key_bias,
+                                value_bias,
+                                output_weight,
+                                output_bias,
+                                norm_weight,
+                                norm_bias,
+                                weights.fused_weight,
+                                weights.fused_bias,
+                                done.projected,
+                                done.context,
+                                done.logs,
+                                done.sum,
+                                done.normalised.means,
+                                done.normalised.scales,
+                                rows.item_starts,
+                                rows.key_starts,
                                 rows.keys});
     context->saved_data["heads"] = weights.heads;
     context->saved_data["dropout"] = weights.dropout;
@@ -143,8 +160,8 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
     const auto seed = [&](const char* name) { return static_cast<std::uint64_t>(context->saved_data[name].toInt()); };
     const at::Tensor& hidden = saved[0];
     const ResidualWeights output{saved[7], saved[8], saved[9], saved[10], number("epsilon"), number("output_dropout")};
-    ResidualGradients of_output = residual_norm_back(gradients[0].contiguous(), saved[16], saved[17], saved[18], output,
-                                                     seed("output_seed"));
+    ResidualGradients of_output =
+        residual_norm_back(gradients[0].contiguous(), saved[16], saved[17], saved[18], output, seed("output_seed"));
     const at::Tensor& attended = saved[14];
     const Rows rows{saved[19], saved[20], saved[21], {}};
     const Heads heads(rows, saved[12], context->saved_data["heads"].toInt(), number("dropout"), seed("seed"));

@@ -12,8 +12,8 @@ namespace bert {
 
 // A linear map, added to what goes in, and normalised. Weights as torch::nn::Linear has them.
 struct ResidualWeights {
-  at::Tensor weight;  // [H, in]
-  at::Tensor bias;    // [H]
+  at::Tensor weight;                  // [H, in]
+  at::Tensor bias;                    // [H]
   at::Tensor norm_weight, norm_bias;  // [H]
   double epsilon = 1e-12;
   double dropout = 0;  // of the map's result; 0 in evaluation

@@ -16,9 +16,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 kernels::Activate kernel_of(const at::Tensor& bias, kernels::Function function) {
-  return {.function = function,
-          .columns = static_cast<std::size_t>(bias.size(0)),
-          .bias = bias.data_ptr<float>()};
+  return {.function = function, .columns = static_cast<std::size_t>(bias.size(0)), .bias = bias.data_ptr<float>()};
 }
 
 // `out` may be `in`.
@@ -33,7 +31,7 @@ void activate(const at::Tensor& in, const at::Tensor& bias, kernels::Function fu
 }
 
 struct ActivationGradients {
-  at::Tensor out;   // not a gradient: what forward gave
+  at::Tensor out;  // not a gradient: what forward gave
   at::Tensor bias;
 };
 

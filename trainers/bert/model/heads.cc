@@ -52,7 +52,9 @@ TransformImpl::TransformImpl(const ModelConfig& config)
                            nn::LayerNorm(nn::LayerNormOptions({config.hidden_size}).eps(config.layer_norm_eps)))),
       function_(function_of(config.hidden_act)) {}
 
-at::Tensor TransformImpl::forward(const at::Tensor& hidden) { return norm(activate(dense(hidden), function_)); }
+at::Tensor TransformImpl::forward(const at::Tensor& hidden) {
+  return norm(activate(dense(hidden), function_));
+}
 
 PredictionsImpl::PredictionsImpl(const ModelConfig& config)
     : transform(register_module("transform", Transform(config))),

@@ -9,8 +9,8 @@ namespace bert {
 struct BertForSpansImpl : torch::nn::Module {
   explicit BertForSpansImpl(const ModelConfig& config);
 
-  // Logits [B, T, 2]: of the start and of the end. With skip_padding those of padding are -10000, which takes it out of a
-  // softmax over tokens; else they are computed as all others, as BERT's own code does.
+  // Logits [B, T, 2]: of the start and of the end. With skip_padding those of padding are -10000, which takes it out of
+  // a softmax over tokens; else they are computed as all others, as BERT's own code does.
   at::Tensor forward(const Inputs& inputs, const ForwardOptions& options = {});
 
   BertModel bert;
@@ -69,7 +69,8 @@ TORCH_MODULE(WordHead);
 struct BertForMaskedWordsImpl : torch::nn::Module {
   explicit BertForMaskedWordsImpl(const ModelConfig& config);
 
-  // Logits [B, T, vocabulary]; or [N, vocabulary] of the places `asked` (int64 [N], in B·T), which takes far less memory.
+  // Logits [B, T, vocabulary]; or [N, vocabulary] of the places `asked` (int64 [N], in B·T), which takes far less
+  // memory.
   at::Tensor forward(const Inputs& inputs, const ForwardOptions& options = {}, const at::Tensor& asked = {});
 
   BertModel bert;

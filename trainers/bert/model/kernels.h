@@ -1,7 +1,7 @@
 // Loops over float32 numbers on the CPU that PyTorch runs as several passes over memory. Vectorised by Highway for the
 // CPU at hand; the same call gives the same bits on the same CPU, whatever the number of threads. They know nothing of
-// LibTorch, start no threads, and may run side by side on different outputs. Matrices are row-major, sizes are counts of
-// elements, and outputs overlap inputs only where a comment says so.
+// LibTorch, start no threads, and may run side by side on different outputs. Matrices are row-major, sizes are counts
+// of elements, and outputs overlap inputs only where a comment says so.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +53,9 @@ struct ResidualNorm {
   // Gradients: of out given; of the residual; of `in` before dropout, where there is any (else it is that of the
   // residual, and null is passed); and sums to which is added: of bias, scale and shift, one after the other, in
   // `sums` [3, columns].
-  void backward(const float* gradient, const float* sum, const float* means, const float* scales, float* residual_gradient,
-                float* in_gradient, float* sums, std::size_t rows, std::size_t first_row) const;
+  void backward(const float* gradient, const float* sum, const float* means, const float* scales,
+                float* residual_gradient, float* in_gradient, float* sums, std::size_t rows,
+                std::size_t first_row) const;
 };
 
 // Attention of one head over the rows of one item: softmax(Q Kᵀ / √d) V, in blocks that stay in the cache, without the

@@ -56,7 +56,9 @@ TEST(KernelsTest, DropoutIsNotCorrelated) {
   }
 }
 
-double gelu(double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double gelu(double x) {
+  return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+}
 
 TEST(KernelsTest, GeluIsExactToItsBound) {
   std::vector<float> in;

@@ -13,7 +13,9 @@ nn::LayerNorm layer_norm(const ModelConfig& config) {
   return nn::LayerNorm(nn::LayerNormOptions({config.hidden_size}).eps(config.layer_norm_eps));
 }
 
-nn::Linear square(const ModelConfig& config) { return nn::Linear(config.hidden_size, config.hidden_size); }
+nn::Linear square(const ModelConfig& config) {
+  return nn::Linear(config.hidden_size, config.hidden_size);
+}
 
 // Whether three tensors are the parts of `whole`, one after the other.
 bool are_parts(const at::Tensor& whole, const at::Tensor& a, const at::Tensor& b, const at::Tensor& c) {
@@ -94,9 +96,9 @@ AttentionBlockImpl::AttentionBlockImpl(const ModelConfig& config)
 
 AttentionWeights AttentionBlockImpl::weights() {
   self->fuse();
-  return {self->query->weight, self->key->weight,  self->value->weight, self->query->bias,
-          self->key->bias,     self->value->bias,  self->fused_weight,  self->fused_bias,
-          output->weights(),   heads_,             is_training() ? dropout_ : 0};
+  return {self->query->weight,         self->key->weight,  self->value->weight, self->query->bias, self->key->bias,
+          self->value->bias,           self->fused_weight, self->fused_bias,    output->weights(), heads_,
+          is_training() ? dropout_ : 0};
 }
 
 IntermediateImpl::IntermediateImpl(const ModelConfig& config)
@@ -126,6 +128,8 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) : layer(register_module("lay
 
 PoolerImpl::PoolerImpl(const ModelConfig& config) : dense(register_module("dense", square(config))) {}
 
-at::Tensor PoolerImpl::forward(const at::Tensor& hidden) { return at::tanh(dense(hidden.select(1, 0))); }
+at::Tensor PoolerImpl::forward(const at::Tensor& hidden) {
+  return at::tanh(dense(hidden.select(1, 0)));
+}
 
 }  // namespace bert

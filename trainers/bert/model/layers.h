@@ -33,8 +33,8 @@ struct EmbeddingsImpl : torch::nn::Module {
 };
 TORCH_MODULE(Embeddings);
 
-// What its parameters are used for is the block's (fused_blocks.h). The three weights, and the three biases, are parts of
-// one tensor each, so that one product gives queries, keys and values.
+// What its parameters are used for is the block's (fused_blocks.h). The three weights, and the three biases, are parts
+// of one tensor each, so that one product gives queries, keys and values.
 struct SelfAttentionImpl : torch::nn::Module {
   explicit SelfAttentionImpl(const ModelConfig& config);
 

@@ -28,7 +28,8 @@ void check_range(const at::Tensor& ids, std::int64_t end, const char* name) {
   const auto [min, max] = at::aminmax(ids);
   if (min.item<std::int64_t>() >= 0 && max.item<std::int64_t>() < end) return;
   throw std::runtime_error(std::string(name) + ": expected numbers from 0 to " + std::to_string(end - 1) + ", found " +
-                           std::to_string(min.item<std::int64_t>()) + " to " + std::to_string(max.item<std::int64_t>()) +
+                           std::to_string(min.item<std::int64_t>()) + " to " +
+                           std::to_string(max.item<std::int64_t>()) +
                            ". Probably the tokens come from another vocabulary");
 }
 

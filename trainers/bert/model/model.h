@@ -17,25 +17,25 @@ struct Inputs {
 
 // What happened inside, for those who look into a model. It is computed by plain operations, several times slower.
 struct Seen {
-  std::vector<at::Tensor> hidden;         // [B, T, H] each: of the embeddings and of each layer
+  std::vector<at::Tensor> hidden;        // [B, T, H] each: of the embeddings and of each layer
   std::vector<AttentionSeen> attention;  // of each layer
 };
 
 struct ForwardOptions {
-  // Nothing is computed for tokens that are not attended to, whose hidden states are 0 then. What the others have is the
-  // same up to rounding, but a loss over all tokens, as BERT's for spans, is another one. On the CPU in float32 only;
-  // elsewhere, and together with `seen`, it changes no speed.
+  // Nothing is computed for tokens that are not attended to, whose hidden states are 0 then. What the others have is
+  // the same up to rounding, but a loss over all tokens, as BERT's for spans, is another one. On the CPU in float32
+  // only; elsewhere, and together with `seen`, it changes no speed.
   bool skip_padding = false;
   Seen* seen = nullptr;
 };
 
 struct BertModelImpl : torch::nn::Module {
-  // Weights are initialised as BERT's: normal with initializer_range, biases 0, norms 1; the embedding of pad_token_id 0.
-  // With the pooler when asked for; DistilBERT has none.
+  // Weights are initialised as BERT's: normal with initializer_range, biases 0, norms 1; the embedding of pad_token_id
+  // 0. With the pooler when asked for; DistilBERT has none.
   BertModelImpl(const ModelConfig& config, bool with_pooler);
 
-  // Gives the hidden states [B, T, H] of the last layer. Throws std::runtime_error for shapes, dtypes and lengths that do
-  // not fit, naming them, and for ids out of the vocabulary. One thread at a time.
+  // Gives the hidden states [B, T, H] of the last layer. Throws std::runtime_error for shapes, dtypes and lengths that
+  // do not fit, naming them, and for ids out of the vocabulary. One thread at a time.
   at::Tensor forward(const Inputs& inputs, const ForwardOptions& options = {});
 
   Embeddings embeddings;

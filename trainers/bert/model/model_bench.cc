@@ -4,13 +4,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <vector>
 
 #include <ATen/Parallel.h>
-#include <CLI/CLI.hpp>
 #include <torch/types.h>
 #include <torch/utils.h>
+#include <CLI/CLI.hpp>
 
 #include "model/heads.h"
 #include "weights/loading.h"
@@ -29,18 +30,26 @@ at::Tensor span_loss(const at::Tensor& logits, const at::Tensor& starts, const a
   return (at::cross_entropy_loss(logits.select(2, 0), starts) + at::cross_entropy_loss(logits.select(2, 1), ends)) / 2;
 }
 
-// The middle one of the times of `repeats` calls, in seconds, after one that is not counted.
+struct Times {
+  double wall_s;
+  double cpu_s;  // of all threads: what counts where others use the machine too
+};
+
+// The middle ones of `repeats` calls, after one that is not counted.
 template <class Call>
-double time_of(int repeats, Call call) {
-  std::vector<double> seconds;
-  for (int i = 0; i <= repeats; ++i) {
+Times times_of(int repeats, Call call) {
+  call();
+  std::vector<double> wall, cpu;
+  for (int i = 0; i < repeats; ++i) {
     const auto start = std::chrono::steady_clock::now();
+    const std::clock_t cpu_start = std::clock();
     call();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    wall.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    cpu.push_back(static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC);
   }
-  seconds.erase(seconds.begin());
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  std::sort(wall.begin(), wall.end());
+  std::sort(cpu.begin(), cpu.end());
+  return {wall[wall.size() / 2], cpu[cpu.size() / 2]};
 }
 
 void run(const Options& options) {
@@ -52,7 +61,7 @@ void run(const Options& options) {
   const bert::Inputs inputs{tensors.at("ids"), tensors.at("mask"), tensors.at("types")};
   model->eval();  // dropout off, as in the comparison
   double loss_value = 0;
-  const double training = time_of(options.repeats, [&] {
+  const Times training = times_of(options.repeats, [&] {
     model->zero_grad(true);
     const at::Tensor logits = model->forward(inputs, {.skip_padding = options.skip_padding});
     const at::Tensor loss = span_loss(logits, tensors.at("starts"), tensors.at("ends"));
@@ -63,12 +72,12 @@ void run(const Options& options) {
   for (const auto& parameter : model->parameters()) {
     if (parameter.grad().defined()) squares += parameter.grad().square().sum().item<double>();
   }
-  const double evaluation = time_of(options.repeats, [&] {
+  const Times evaluation = times_of(options.repeats, [&] {
     const torch::NoGradGuard no_grad;
     model->forward(inputs, {.skip_padding = options.skip_padding});
   });
-  std::printf("loss %.7f gradient %.6f training_s %.4f evaluation_s %.4f\n", loss_value, std::sqrt(squares), training,
-              evaluation);
+  std::printf("loss %.7f gradient %.6f training_s %.4f (cpu %.4f) evaluation_s %.4f (cpu %.4f)\n", loss_value,
+              std::sqrt(squares), training.wall_s, training.cpu_s, evaluation.wall_s, evaluation.cpu_s);
 }
 
 }  // namespace

@@ -95,15 +95,16 @@ def hugging_face(folder: Path, attention: str) -> tuple[Callable[..., torch.Tens
     return call, list(model.parameters())
 
 
-def middle_time(repeats: int, call: Callable[[], None]) -> float:
-    """Seconds: the middle of `repeats` calls, after one that is not counted."""
+def middle_times(repeats: int, call: Callable[[], None]) -> str:
+    """Seconds, and those of all threads: the middle of `repeats` calls, after one that is not counted."""
     call()
-    seconds = []
+    wall, cpu = [], []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         call()
-        seconds.append(time.perf_counter() - start)
-    return sorted(seconds)[repeats // 2]
+        wall.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - cpu_start)
+    return f"{sorted(wall)[repeats // 2]:.4f} (cpu {sorted(cpu)[repeats // 2]:.4f})"
 
 
 def measure(name: str, call: Callable[..., torch.Tensor], parameters: list[torch.Tensor], data: dict[str, torch.Tensor],
@@ -124,11 +125,11 @@ def measure(name: str, call: Callable[..., torch.Tensor], parameters: list[torch
         with torch.no_grad():
             call(*inputs)
 
-    training = middle_time(repeats, train)
+    training = middle_times(repeats, train)
     norm = math.sqrt(sum(p.grad.square().sum().item() for p in parameters if p.grad is not None))
-    evaluation = middle_time(repeats, evaluate)
+    evaluation = middle_times(repeats, evaluate)
     print(f"{name} torch {torch.__version__} loss {last['loss']:.7f} gradient {norm:.6f} "
-          f"training_s {training:.4f} evaluation_s {evaluation:.4f}")
+          f"training_s {training} evaluation_s {evaluation}")
 
 
 def make(folder: Path, file: Path, config: str, items: int, length: int) -> None:

@@ -37,7 +37,9 @@ Inputs padded_inputs() {
   return inputs;
 }
 
-double distance(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); }
+double distance(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
 
 std::vector<at::Tensor> gradients_of(torch::nn::Module& module, const at::Tensor& out, const at::Tensor& gradient) {
   module.zero_grad();
@@ -214,8 +216,8 @@ TEST(HeadsTest, ShapesAndNames) {
     const at::Tensor asked = torch::tensor({7, 100}, torch::kLong);
     EXPECT_LT(distance(words->forward(inputs, {}, asked), all.flatten(0, 1).index_select(0, asked)), 1e-6);
   }
-  EXPECT_TRUE(BertForSpans(small_config())->named_parameters().contains(
-      "bert.encoder.layer.1.attention.self.query.weight"));
+  EXPECT_TRUE(
+      BertForSpans(small_config())->named_parameters().contains("bert.encoder.layer.1.attention.self.query.weight"));
 }
 
 TEST(HeadsTest, SkippedPaddingIsOutOfASoftmax) {

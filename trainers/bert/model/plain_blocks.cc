@@ -28,7 +28,7 @@ std::vector<at::Tensor> project(const at::Tensor& hidden, const AttentionWeights
 }
 
 at::Tensor attend_plainly(const std::vector<at::Tensor>& parts, const AttentionWeights& weights, const at::Tensor& mask,
-                  AttentionSeen* seen) {
+                          AttentionSeen* seen) {
   const double scale = 1 / std::sqrt(static_cast<double>(parts[0].size(3)));
   at::Tensor scores = at::matmul(parts[0] * scale, parts[1].transpose(2, 3));
   if (mask.defined()) scores = scores + mask.to(scores.scalar_type());

@@ -1,6 +1,7 @@
 // Products of small matrices that lie in the cache. Included once for each target of Highway.
 //
-// The right side is packed into panels: of each kPanel columns all rows one after the other, so that it is read in order.
+// The right side is packed into panels: of each kPanel columns all rows one after the other, so that it is read in
+// order.
 #if defined(TRAINERS_BERT_PRODUCTS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRAINERS_BERT_PRODUCTS_INL
 #undef TRAINERS_BERT_PRODUCTS_INL
@@ -25,7 +26,9 @@ using Vector = hn::Vec<Floats>;
 constexpr std::size_t kTileRows = 6;
 constexpr std::size_t kPanel = 2 * hn::MaxLanes(Floats());
 
-constexpr std::size_t whole_panels(std::size_t columns) { return (columns + kPanel - 1) / kPanel * kPanel; }
+constexpr std::size_t whole_panels(std::size_t columns) {
+  return (columns + kPanel - 1) / kPanel * kPanel;
+}
 
 // A left side: element (row, inner) lies at from[row · row_step + inner · inner_step].
 struct Left {
@@ -67,7 +70,9 @@ HWY_INLINE void multiply(Left left, std::size_t rows, const float* panels, std::
                          float* out, std::size_t out_step, bool add) {
   for (std::size_t column = 0; column < columns; column += kPanel, panels += inner * kPanel) {
     std::size_t row = 0;
-    const auto place = [&](std::size_t r) { return Left{left.from + r * left.row_step, left.row_step, left.inner_step}; };
+    const auto place = [&](std::size_t r) {
+      return Left{left.from + r * left.row_step, left.row_step, left.inner_step};
+    };
     for (; row + kTileRows <= rows; row += kTileRows) {
       multiply_tile<kTileRows>(place(row), panels, inner, out + row * out_step + column, out_step, add);
     }

@@ -13,8 +13,8 @@ namespace bert {
 // A seed from LibTorch's generator of the CPU, when there is something to drop; else 0.
 std::uint64_t dropout_seed(double probability);
 
-// Runs body(first, count, chunk) for chunks of rows on LibTorch's threads. The chunks depend on the number of rows alone,
-// so that sums over them do too.
+// Runs body(first, count, chunk) for chunks of rows on LibTorch's threads. The chunks depend on the number of rows
+// alone, so that sums over them do too.
 constexpr std::int64_t kMaxChunks = 16;
 void for_row_chunks(std::int64_t rows, const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& body);
 

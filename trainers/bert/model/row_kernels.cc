@@ -24,7 +24,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Vector = hn::Vec<Floats>;
 
-HWY_INLINE Vector set(float value) { return hn::Set(Floats(), value); }
+HWY_INLINE Vector set(float value) {
+  return hn::Set(Floats(), value);
+}
 
 // Calls body(column, load, store) for whole vectors of a row, then for the rest, of which loads and stores take what is
 // there.
@@ -135,7 +137,9 @@ void activate_rows_back(const Activate& self, const float* in, float* gradient, 
   }
 }
 
-HWY_INLINE float total(Vector v) { return hn::GetLane(hn::SumOfLanes(Floats(), v)); }
+HWY_INLINE float total(Vector v) {
+  return hn::GetLane(hn::SumOfLanes(Floats(), v));
+}
 
 // The sum that is normalised, written over `in`; gives its mean.
 HWY_INLINE float add_residual(const ResidualNorm& self, float* in, const float* residual, std::uint64_t row) {

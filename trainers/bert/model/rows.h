@@ -17,8 +17,8 @@ struct Rows {
   std::int64_t items() const { return item_starts.size(0) - 1; }
 };
 
-// `mask`: bool or int64 [B, T] on the CPU, not zero where a token is attended to; undefined: everywhere. An item without
-// such a token attends to all of its tokens. `skip_padding`: whether the other tokens have no rows at all.
+// `mask`: bool or int64 [B, T] on the CPU, not zero where a token is attended to; undefined: everywhere. An item
+// without such a token attends to all of its tokens. `skip_padding`: whether the other tokens have no rows at all.
 Rows make_rows(const at::Tensor& mask, std::int64_t batch, std::int64_t length, bool skip_padding);
 
 }  // namespace bert

@@ -35,7 +35,8 @@ class ConfigTest : public testing::Test {
   // A config with more entries.
   static std::string bert_with(const std::string& more) {
     return R"({"model_type": "bert", "vocab_size": 100, "hidden_size": 24, "num_hidden_layers": 2,
-               "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64)" + more + "}";
+               "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64)" +
+           more + "}";
   }
 
   fs::path folder_;
@@ -95,8 +96,9 @@ TEST_F(ConfigTest, WhatDoesNotFitIsTold) {
   expect_error(bert_with(R"(, "type_vocab_size": 99999999999)"), "type_vocab_size");
   expect_error(bert_with(R"(, "id2label": {"0": "a", "2": "b"})"), "id2label");
   expect_error(bert_with(R"(, "num_labels": 0)"), "num_labels");
-  expect_error(R"({"model_type": "distilbert", "vocab_size": 9, "max_position_embeddings": 9, "dim": 10, "n_heads": 3})",
-               "multiple of the number of heads");
+  expect_error(
+      R"({"model_type": "distilbert", "vocab_size": 9, "max_position_embeddings": 9, "dim": 10, "n_heads": 3})",
+      "multiple of the number of heads");
 }
 
 TEST_F(ConfigTest, NamesOfClasses) {

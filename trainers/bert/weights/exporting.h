@@ -15,9 +15,9 @@ struct ExportOptions {
   bool lower_case = true;            // what the tokenizer does
 };
 
-// Writes config.json, model.safetensors and, with a vocabulary, vocab.txt and tokenizer_config.json into `folder`, which
-// is made. The parameters of `module` have our names (names.h). Each file is there whole or not at all, and the weights
-// come last. Throws std::runtime_error, and std::filesystem::filesystem_error where a folder cannot be made.
+// Writes config.json, model.safetensors and, with a vocabulary, vocab.txt and tokenizer_config.json into `folder`,
+// which is made. The parameters of `module` have our names (names.h). Each file is there whole or not at all, and the
+// weights come last. Throws std::runtime_error, and std::filesystem::filesystem_error where a folder cannot be made.
 void export_model(const std::filesystem::path& folder, const torch::nn::Module& module, const ModelConfig& config,
                   const ExportOptions& options);
 

@@ -83,7 +83,9 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::fail(const char* what) const { throw system_failure(file_, what); }
+void AtomicFile::fail(const char* what) const {
+  throw system_failure(file_, what);
+}
 
 void AtomicFile::append(const void* bytes, std::size_t count) {
   const char* at = static_cast<const char*>(bytes);

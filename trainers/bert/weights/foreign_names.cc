@@ -13,34 +13,37 @@ namespace bert {
 namespace {
 
 constexpr std::array<Rewrite, 8> kFromTensorflow = {{{"cls/squad/output_weights", "qa_outputs/weight"},
-                                                      {"cls/squad/output_bias", "qa_outputs/bias"},
-                                                      {"cls/predictions/output_bias", "cls/predictions/bias"},
-                                                      {"seq_relationship/output_", "seq_relationship/"},
-                                                      {"seq_relationship/weights", "seq_relationship/weight"},
-                                                      {"layer_", "layer/"},
-                                                      {"/gamma", "/weight"},
-                                                      {"/beta", "/bias"}}};
+                                                     {"cls/squad/output_bias", "qa_outputs/bias"},
+                                                     {"cls/predictions/output_bias", "cls/predictions/bias"},
+                                                     {"seq_relationship/output_", "seq_relationship/"},
+                                                     {"seq_relationship/weights", "seq_relationship/weight"},
+                                                     {"layer_", "layer/"},
+                                                     {"/gamma", "/weight"},
+                                                     {"/beta", "/bias"}}};
 
 // As gluon-nlp's own conversion of Google's checkpoints has them, the other way round.
-constexpr std::array<Rewrite, 17> kFromGluon = {{{"encoder.transformer_cells.", "bert.encoder.layer."},
-                                                 {".attention_cell.proj_", ".attention.self."},
-                                                 {".ffn.ffn_1.", ".intermediate.dense."},
-                                                 {".ffn.ffn_2.", ".output.dense."},
-                                                 {".ffn.layer_norm.", ".output.LayerNorm."},
-                                                 {".proj.", ".attention.output.dense."},
-                                                 {"encoder.layer_norm.", "bert.embeddings.LayerNorm."},
-                                                 {".layer_norm.", ".attention.output.LayerNorm."},
-                                                 {"encoder.position_weight", "bert.embeddings.position_embeddings.weight"},
-                                                 {"token_type_embed.0.", "bert.embeddings.token_type_embeddings."},
-                                                 {"word_embed.0.", "bert.embeddings.word_embeddings."},
-                                                 {"decoder.0.", "cls.predictions.transform.dense."},
-                                                 {"decoder.2.", "cls.predictions.transform.LayerNorm."},
-                                                 {"decoder.3.bias", "cls.predictions.bias"},
-                                                 {".gamma", ".weight"},
-                                                 {".beta", ".bias"},
-                                                 {"span_classifier.", "qa_outputs."}}};
+constexpr std::array<Rewrite, 17> kFromGluon = {
+    {{"encoder.transformer_cells.", "bert.encoder.layer."},
+     {".attention_cell.proj_", ".attention.self."},
+     {".ffn.ffn_1.", ".intermediate.dense."},
+     {".ffn.ffn_2.", ".output.dense."},
+     {".ffn.layer_norm.", ".output.LayerNorm."},
+     {".proj.", ".attention.output.dense."},
+     {"encoder.layer_norm.", "bert.embeddings.LayerNorm."},
+     {".layer_norm.", ".attention.output.LayerNorm."},
+     {"encoder.position_weight", "bert.embeddings.position_embeddings.weight"},
+     {"token_type_embed.0.", "bert.embeddings.token_type_embeddings."},
+     {"word_embed.0.", "bert.embeddings.word_embeddings."},
+     {"decoder.0.", "cls.predictions.transform.dense."},
+     {"decoder.2.", "cls.predictions.transform.LayerNorm."},
+     {"decoder.3.bias", "cls.predictions.bias"},
+     {".gamma", ".weight"},
+     {".beta", ".bias"},
+     {"span_classifier.", "qa_outputs."}}};
 
-bool is_table(const std::string& name) { return name.ends_with("_embeddings"); }
+bool is_table(const std::string& name) {
+  return name.ends_with("_embeddings");
+}
 
 // Whether a name, rewritten, is one of a BERT.
 bool is_known(const std::string& name) {

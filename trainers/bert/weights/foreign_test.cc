@@ -25,7 +25,9 @@ std::string varint(std::uint64_t value) {
   return bytes + static_cast<char>(value);
 }
 
-std::string number_field(int field, std::uint64_t value) { return varint(field << 3) + varint(value); }
+std::string number_field(int field, std::uint64_t value) {
+  return varint(field << 3) + varint(value);
+}
 std::string bytes_field(int field, const std::string& bytes) {
   return varint(field << 3 | 2) + varint(bytes.size()) + bytes;
 }
@@ -201,7 +203,8 @@ TEST_F(ForeignTest, GluonNamesBecomeOurs) {
       {"token_type_embed.0.weight", "bert.embeddings.token_type_embeddings.weight"},
       {"encoder.position_weight", "bert.embeddings.position_embeddings.weight"},
       {"encoder.layer_norm.gamma", "bert.embeddings.LayerNorm.weight"},
-      {"encoder.transformer_cells.3.attention_cell.proj_query.weight", "bert.encoder.layer.3.attention.self.query.weight"},
+      {"encoder.transformer_cells.3.attention_cell.proj_query.weight",
+       "bert.encoder.layer.3.attention.self.query.weight"},
       {"encoder.transformer_cells.3.proj.bias", "bert.encoder.layer.3.attention.output.dense.bias"},
       {"encoder.transformer_cells.3.layer_norm.beta", "bert.encoder.layer.3.attention.output.LayerNorm.bias"},
       {"encoder.transformer_cells.3.ffn.ffn_1.weight", "bert.encoder.layer.3.intermediate.dense.weight"},

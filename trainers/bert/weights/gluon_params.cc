@@ -48,7 +48,7 @@ at::Tensor read_array(BytesReader& in) {
   }
   const std::vector<std::int64_t> shape = read_dimensions(in);
   if (shape.empty()) return at::empty({0}, at::kFloat);  // an array without content ends here
-  in.take(8);  // the device that it was on
+  in.take(8);                                            // the device that it was on
   const at::ScalarType type = type_of_flag(in.number<std::int32_t>(), in);
   std::uint64_t bytes = at::elementSize(type);
   for (const std::int64_t size : shape) {
@@ -80,7 +80,8 @@ NamedTensors read_gluon_params(const std::filesystem::path& file) {
   std::vector<at::Tensor> arrays;
   for (std::uint64_t i = 0; i < count; ++i) arrays.push_back(read_array(in));
   const auto names = in.number<std::uint64_t>();
-  if (names != count) in.fail("expected a name for each of " + std::to_string(count) + " arrays, found " + std::to_string(names));
+  if (names != count)
+    in.fail("expected a name for each of " + std::to_string(count) + " arrays, found " + std::to_string(names));
   NamedTensors tensors;
   for (const at::Tensor& array : arrays) {
     const std::string name = without_kind(in.text(in.number<std::uint64_t>()));

@@ -25,7 +25,8 @@ const char* likely_cause(const std::string& name) {
   if (name.find("word_embeddings") != std::string::npos || name.starts_with("cls.predictions.bias")) {
     return "the weights belong to another vocabulary";
   }
-  if (name.find("position_embeddings") != std::string::npos) return "the weights are for another max_position_embeddings";
+  if (name.find("position_embeddings") != std::string::npos)
+    return "the weights are for another max_position_embeddings";
   if (name.starts_with("classifier.")) return "the weights are for another number of labels";
   return "config.json and the weights are of models of different sizes";
 }
@@ -65,8 +66,9 @@ LoadReport load_weights(torch::nn::Module& module, const ModelConfig& config, co
     const auto found = named.find(parameter.key());
     if (found == named.end()) {
       if (!is_of_head(parameter.key())) {
-        throw std::runtime_error(source + ": expected the tensor " + file_name(config.type, parameter.key()) +
-                                 ", found none. Is it the file of another model, or does config.json name more layers?");
+        throw std::runtime_error(
+            source + ": expected the tensor " + file_name(config.type, parameter.key()) +
+            ", found none. Is it the file of another model, or does config.json name more layers?");
       }
       report.fresh.push_back(parameter.key());
       continue;

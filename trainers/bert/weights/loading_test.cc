@@ -37,8 +37,8 @@ std::string error_of(const NamedTensors& tensors) {
 TEST(LoadingTest, ReportsEveryTensor) {
   Small model;
   const at::Tensor head_before = model.head->weight.clone();
-  const LoadReport report = load_weights(
-      model, {}, {{"bert.word", torch::ones({3, 2}, at::kHalf)}, {"cls.other", torch::ones({1})}}, "file");
+  const LoadReport report =
+      load_weights(model, {}, {{"bert.word", torch::ones({3, 2}, at::kHalf)}, {"cls.other", torch::ones({1})}}, "file");
   EXPECT_EQ(report.loaded, std::vector<std::string>({"bert.word"}));
   EXPECT_EQ(report.fresh, std::vector<std::string>({"qa_outputs.weight", "qa_outputs.bias"}));
   EXPECT_EQ(report.unused, std::vector<std::string>({"cls.other"}));

@@ -22,7 +22,8 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& index
   }
   std::map<std::string, std::string> files;
   for (const auto& [tensor, file] : parsed["weight_map"].items()) {
-    if (!file.is_string()) fail("tensor " + tensor + ": expected the name of a file, found " + file.dump().substr(0, 40));
+    if (!file.is_string())
+      fail("tensor " + tensor + ": expected the name of a file, found " + file.dump().substr(0, 40));
     const std::string name = file.get<std::string>();
     if (name.empty() || name == ".." || name.find('/') != std::string::npos) {
       fail("tensor " + tensor + ": expected a file in the same folder, found " + name);

@@ -86,6 +86,8 @@ std::string file_name(ModelType type, const std::string& name) {
   return translated(name, &Pair::ours, &Pair::distilled, kOurLayer, kDistilledLayer);
 }
 
-bool is_of_head(const std::string& name) { return !name.starts_with("bert.") || name.starts_with("bert.pooler."); }
+bool is_of_head(const std::string& name) {
+  return !name.starts_with("bert.") || name.starts_with("bert.pooler.");
+}
 
 }  // namespace bert

@@ -171,7 +171,8 @@ json entry_json(const std::filesystem::path& file, const std::string& name, cons
                 std::uint64_t& place) {
   const auto found = std::find_if(kDtypes.begin(), kDtypes.end(),
                                   [&](const Dtype& dtype) { return dtype.type == tensor.scalar_type(); });
-  if (found == kDtypes.end()) fail(file, "tensor " + name + ": cannot write the dtype " + c10::toString(tensor.scalar_type()));
+  if (found == kDtypes.end())
+    fail(file, "tensor " + name + ": cannot write the dtype " + c10::toString(tensor.scalar_type()));
   const std::uint64_t begin = std::exchange(place, place + tensor.nbytes());
   return {{"dtype", found->name}, {"shape", tensor.sizes().vec()}, {"data_offsets", {begin, place}}};
 }

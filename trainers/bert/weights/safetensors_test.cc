@@ -107,7 +107,8 @@ TEST_F(SafetensorsTest, GarbageIsTold) {
 
 TEST_F(SafetensorsTest, HostileHeadersAreTold) {
   const auto with = [&](const std::string& dtype, const std::string& shape, const std::string& offsets) {
-    return file_with(R"({"x":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}", 8);
+    return file_with(R"({"x":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}",
+                     8);
   };
   EXPECT_EQ(error_of(with("F32", "[2]", "[0,8]")), "");
   expect_error(with("F32", "[3]", "[0,8]"), "as many bytes");

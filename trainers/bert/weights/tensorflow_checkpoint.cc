@@ -38,7 +38,8 @@ std::vector<std::pair<std::string, Bytes>> read_block(Bytes table, Handle handle
   BytesReader whole(table, source);
   whole.take(handle.offset);
   const Bytes block = whole.take(handle.size);
-  if (whole.number<std::uint8_t>() != 0) whole.fail("expected a table that is not compressed. Save it by TensorFlow again");
+  if (whole.number<std::uint8_t>() != 0)
+    whole.fail("expected a table that is not compressed. Save it by TensorFlow again");
   BytesReader counts(block, source);
   if (block.size() < 4) whole.fail("expected a block of at least four bytes. The file is damaged");
   counts.take(block.size() - 4);
@@ -118,7 +119,8 @@ std::uint64_t read_header(Bytes message, const std::string& source) {
   std::uint64_t shards = 0;
   for_fields(message, source, [&](std::uint64_t field, std::uint64_t value, Bytes) {
     if (field == 1) shards = value;
-    if (field == 2 && value != 0) throw std::runtime_error(source + ": expected a little-endian checkpoint, found another");
+    if (field == 2 && value != 0)
+      throw std::runtime_error(source + ": expected a little-endian checkpoint, found another");
   });
   if (shards == 0 || shards > kMaxShards) {
     throw std::runtime_error(source + ": expected 1 to 10000 data files, found " + std::to_string(shards));
@@ -171,7 +173,8 @@ at::Tensor read_tensor(const std::string& name, const BundleEntry& entry, at::Sc
   if (bytes != entry.size) in.fail("expected as many bytes as its shape says. The file is damaged");
   in.take(entry.offset);
   const Bytes taken = in.take(entry.size);
-  if (entry.checksum && masked_checksum(taken) != *entry.checksum) in.fail("its checksum is wrong. The file is damaged");
+  if (entry.checksum && masked_checksum(taken) != *entry.checksum)
+    in.fail("its checksum is wrong. The file is damaged");
   at::Tensor tensor = at::empty(entry.shape, type);
   if (!taken.empty()) std::memcpy(tensor.data_ptr(), taken.data(), taken.size());
   return tensor;
@@ -186,7 +189,9 @@ std::filesystem::path data_file(const std::filesystem::path& index, std::uint64_
   return file;
 }
 
-bool is_slot(const std::string& name) { return name.ends_with("/adam_m") || name.ends_with("/adam_v"); }
+bool is_slot(const std::string& name) {
+  return name.ends_with("/adam_m") || name.ends_with("/adam_v");
+}
 
 std::vector<std::pair<std::string, Bytes>> read_table(const MappedFile& mapped, const std::string& source) {
   const Bytes table(mapped.data(), mapped.size_bytes());
@@ -223,7 +228,8 @@ NamedTensors read_tensorflow_checkpoint(const std::filesystem::path& index) {
     const BundleEntry entry = read_entry(message, source);
     const auto type = type_of(entry.dtype);
     if (!type) continue;
-    if (entry.shard >= shards) throw std::runtime_error(source + ": tensor " + name + ": its data file is none of the bundle's");
+    if (entry.shard >= shards)
+      throw std::runtime_error(source + ": tensor " + name + ": its data file is none of the bundle's");
     const std::filesystem::path file = data_file(index, entry.shard, shards);
     auto& data = files[entry.shard];
     if (data == nullptr) data = std::make_unique<MappedFile>(file);
