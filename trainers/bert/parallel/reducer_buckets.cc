@@ -15,7 +15,9 @@ ReducerBuckets::ReducerBuckets(Group& group, const std::vector<at::Tensor>& para
       numbers += parameters_[place].numel();
     }
     const at::Tensor& first = parameters_[plan_[bucket].front()];
-    const at::ScalarType type = float16 && first.scalar_type() == at::kFloat ? at::kHalf : first.scalar_type();
+    at::ScalarType type = first.scalar_type();
+    if (float16 && type == at::kFloat) type = at::kHalf;
+    if (first.is_cpu() && type == at::kBFloat16) type = at::kFloat;  // Gloo has no sums of bfloat16
     flat_.push_back(at::empty({numbers}, first.options().dtype(type).requires_grad(false)));
     times_.push_back({.bytes = static_cast<std::int64_t>(flat_.back().nbytes()), .gradients = plan_[bucket].size()});
   }

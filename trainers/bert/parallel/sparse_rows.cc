@@ -17,6 +17,7 @@ at::Tensor mean_of_rows(Group& group, const at::Tensor& gradient) {
     counts.push_back(count.item<std::int64_t>());
   }
   const std::int64_t most = *std::max_element(counts.begin(), counts.end());
+  if (most == 0) return mine;
   std::vector<std::int64_t> padded_shape = values.sizes().vec();
   padded_shape[0] = most;
   const at::Tensor padded_indices = at::zeros({most}, indices.options());
