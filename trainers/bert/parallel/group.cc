@@ -4,6 +4,7 @@
 #include <ATen/Functions.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -115,27 +116,33 @@ struct Group::Parts {
   }
 };
 
+// Held by the collective's own thread too, which must not be the one that ends the group: so it knows nothing of it.
+struct Pending::End {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::int64_t ns = 0;  // 0 while the collective runs
+
+  void mark() {
+    const std::lock_guard lock(mutex);
+    ns = steady_ns();
+    changed.notify_all();
+  }
+  bool wait_for(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, time, [this] { return ns != 0; });
+  }
+};
+
 struct Pending::State {
   std::shared_ptr<Group::Parts> group;
   c10::intrusive_ptr<c10d::Work> work;
-  std::mutex mutex;
-  std::condition_variable ended;
-  std::int64_t done_ns = 0;  // 0 while it runs
-
-  void mark_done() {
-    const std::lock_guard lock(mutex);
-    done_ns = steady_ns();
-    ended.notify_all();
-  }
+  std::shared_ptr<End> end = std::make_shared<End>();
 
   // A lost rank that another one has found ends the wait before the timeout does.
-  void wait_until_done() {
-    std::unique_lock lock(mutex);
+  void wait_for_end() {
     const auto deadline = std::chrono::steady_clock::now() + group->timeout;
-    while (!ended.wait_for(lock, std::chrono::milliseconds(100), [this] { return done_ns != 0; })) {
-      const bool late = std::chrono::steady_clock::now() > deadline;
-      if (!late && !group->watch->told()) continue;
-      lock.unlock();
+    while (!end->wait_for(std::chrono::milliseconds(100))) {
+      if (std::chrono::steady_clock::now() < deadline && !group->watch->told()) continue;
       group->fail("no answer within " + std::to_string(group->timeout.count()) + " ms");
     }
   }
@@ -171,17 +178,17 @@ void Pending::wait() {
   if (!state_ || !state_->work) return;
   State& state = *state_;
   // What runs on an accelerator is waited for by its stream, and watched by NCCL itself.
-  if (!state.group->of_accelerator) state.wait_until_done();
+  if (!state.group->of_accelerator) state.wait_for_end();
   try {
     state.work->wait();
   } catch (const std::exception& error) {
     state.group->fail(error.what());
   }
-  if (state.group->of_accelerator) state.mark_done();
+  if (state.group->of_accelerator) state.end->mark();
   state.work.reset();
 }
 
-std::int64_t Pending::done_ns() const { return state_ ? state_->done_ns : 0; }
+std::int64_t Pending::done_ns() const { return state_ ? state_->end->ns : 0; }
 
 Group::Group(const Launch& launch, c10::DeviceType device) : parts_(std::make_shared<Parts>()) {
   parts_->rank = launch.rank;
@@ -238,7 +245,7 @@ Pending Group::pending(const Begin& begin) {
   pending.state_->work = parts_->begin(begin);
   if (!parts_->of_accelerator) {
     pending.state_->work->getFuture()->addCallback(
-        [state = pending.state_](c10::ivalue::Future&) { state->mark_done(); });
+        [end = pending.state_->end](c10::ivalue::Future&) { end->mark(); });
   }
   return pending;
 }

@@ -59,6 +59,7 @@ class Pending {
 
  private:
   friend class Group;
+  struct End;
   struct State;
   std::shared_ptr<State> state_;
 };

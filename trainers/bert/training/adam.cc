@@ -64,6 +64,8 @@ void Adam::update_fused(const std::vector<Slot*>& active, const std::vector<at::
     factors.push_back(
         {.beta1 = static_cast<float>(options_.beta1),
          .beta2 = static_cast<float>(options_.beta2),
+         .share1 = static_cast<float>(1 - options_.beta1),
+         .share2 = static_cast<float>(1 - options_.beta2),
          .gradient = static_cast<float>(gradient_factor),
          .coupled_decay = options_.decoupled_decay ? 0.0f : static_cast<float>(slot.weight_decay),
          .kept_weight = options_.decoupled_decay ? static_cast<float>(1 - learning_rate * slot.weight_decay) : 1.0f,

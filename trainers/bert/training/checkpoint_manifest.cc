@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -115,7 +116,7 @@ std::string manifest_text(const Manifest& manifest, const Checkpoint& checkpoint
                   {"texts", checkpoint.texts},
                   {"crc32", manifest.tensors_crc},
                   {"tensors", std::move(tensors)}};
-  const std::string text = json.dump(1) + "\n";
+  const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   return text + crc_line(text);
 }
 

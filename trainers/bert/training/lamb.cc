@@ -24,7 +24,8 @@ LambFactors factors_of(const LambOptions& options, const Slot& slot, double grad
   const double second = options.bias_correction ? 1 - std::pow(options.beta2, t) : 1;
   return {.beta1 = static_cast<float>(options.beta1),
           .beta2 = static_cast<float>(options.beta2),
-          .new_share = options.gradient_averaging ? 1.0f - static_cast<float>(options.beta1) : 1.0f,
+          .share1 = static_cast<float>(options.gradient_averaging ? 1 - options.beta1 : 1),
+          .share2 = static_cast<float>(1 - options.beta2),
           .gradient = static_cast<float>(gradient_factor),
           .correction1 = static_cast<float>(1 / first),
           .root_correction = static_cast<float>(1 / std::sqrt(second)),

@@ -19,14 +19,12 @@ BERT_WIDE void adam_loop(const Span& span, const AdamFactors& factors) {
   float* __restrict average_squared = span.average_squared;
   const float* __restrict gradients = span.gradients;
   const AdamFactors f = factors;
-  const float share1 = 1.0f - f.beta1;
-  const float share2 = 1.0f - f.beta2;
 #pragma omp simd
   for (std::int64_t i = 0; i < span.count; ++i) {
     const float weight = weights[i];
     const float gradient = gradients[i] * f.gradient + f.coupled_decay * weight;
-    const float m = average[i] * f.beta1 + gradient * share1;
-    const float v = average_squared[i] * f.beta2 + gradient * gradient * share2;
+    const float m = average[i] * f.beta1 + gradient * f.share1;
+    const float v = average_squared[i] * f.beta2 + gradient * gradient * f.share2;
     average[i] = m;
     average_squared[i] = v;
     weights[i] = weight * f.kept_weight - f.step_size * (m / (std::sqrt(v) * f.root_correction + f.epsilon));
@@ -39,15 +37,14 @@ BERT_WIDE SquaredNorms lamb_averages_loop(const Span& span, const LambFactors& f
   float* __restrict average_squared = span.average_squared;
   const float* __restrict gradients = span.gradients;
   const LambFactors f = factors;
-  const float share2 = 1.0f - f.beta2;
   double of_weights = 0;
   double of_update = 0;
 #pragma omp simd reduction(+ : of_weights, of_update)
   for (std::int64_t i = 0; i < span.count; ++i) {
     const float weight = weights[i];
     const float gradient = gradients[i] * f.gradient;
-    const float m = average[i] * f.beta1 + gradient * f.new_share;
-    const float v = average_squared[i] * f.beta2 + gradient * gradient * share2;
+    const float m = average[i] * f.beta1 + gradient * f.share1;
+    const float v = average_squared[i] * f.beta2 + gradient * gradient * f.share2;
     average[i] = m;
     average_squared[i] = v;
     const float update = m * f.correction1 / (std::sqrt(v) * f.root_correction + f.epsilon) + f.decay * weight;

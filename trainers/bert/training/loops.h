@@ -17,6 +17,7 @@ struct Span {
 // What a step multiplies by, for one parameter.
 struct AdamFactors {
   float beta1, beta2;
+  float share1, share2;   // 1 - beta, from float64: of 0.999f it would be wrong in the fifth digit
   float gradient;         // gradients are multiplied by it first
   float coupled_decay;    // Adam: times the weight, added to the gradient
   float kept_weight;      // AdamW: 1 - learning rate × decay
@@ -30,7 +31,7 @@ void adam_loop(const Span& span, const AdamFactors& factors);
 
 struct LambFactors {
   float beta1, beta2;
-  float new_share;  // of the gradient in the average: 1 - beta1, or 1 without gradient averaging
+  float share1, share2;  // 1 - beta, from float64; share1 is 1 without gradient averaging
   float gradient;
   float correction1;      // 1 / (1 - beta1^t)
   float root_correction;  // 1 / sqrt(1 - beta2^t)
