@@ -5,7 +5,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/Generator.h>
-#include <torch/utils.h>
+#include <torch/cuda.h>
 
 #include <cstdlib>
 #include <mutex>
@@ -17,7 +17,7 @@ namespace {
 std::vector<std::pair<std::string, at::Generator>> generators() {
   std::vector<std::pair<std::string, at::Generator>> all{{"cpu", at::detail::getDefaultCPUGenerator()}};
   if (!at::globalContext().hasCUDA()) return all;
-  const auto devices = static_cast<c10::DeviceIndex>(at::detail::getCUDAHooks().getNumGPUs());
+  const auto devices = static_cast<c10::DeviceIndex>(torch::cuda::device_count());
   for (c10::DeviceIndex i = 0; i < devices; ++i) {
     all.emplace_back("cuda." + std::to_string(i), at::globalContext().defaultGenerator({c10::kCUDA, i}));
   }
@@ -26,7 +26,12 @@ std::vector<std::pair<std::string, at::Generator>> generators() {
 
 }  // namespace
 
-void seed_all(std::uint64_t seed) { torch::manual_seed(seed); }
+void seed_all(std::uint64_t seed) {
+  for (auto& [name, generator] : generators()) {
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed);
+  }
+}
 
 void be_deterministic(int threads) {
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
