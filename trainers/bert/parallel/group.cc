@@ -25,9 +25,10 @@ using Backend = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
 long number_from(const char* variable, long min, long max) {
   const char* text = std::getenv(variable);
   if (text == nullptr) {
-    throw std::runtime_error(std::string("WORLD_SIZE is set, but ") + variable +
-                             " is not. Start the ranks by torchrun or as a job with tasks_per_node, or set RANK, WORLD_SIZE, "
-                             "LOCAL_RANK, MASTER_ADDR and MASTER_PORT.");
+    throw std::runtime_error(
+        std::string("WORLD_SIZE is set, but ") + variable +
+        " is not. Start the ranks by torchrun or as a job with tasks_per_node, or set RANK, WORLD_SIZE, "
+        "LOCAL_RANK, MASTER_ADDR and MASTER_PORT.");
   }
   char* end = nullptr;
   errno = 0;
@@ -111,8 +112,8 @@ struct Group::Parts {
   [[noreturn]] void fail(const std::string& symptom) {
     broken = true;
     const Verdict verdict = watch->judge(symptom);
-    throw PeerLost(verdict.rank, "Rank " + std::to_string(rank) + " of " + std::to_string(size) + " cannot go on: " +
-                                     verdict.text + ". Start again from the last checkpoint.");
+    throw PeerLost(verdict.rank, "Rank " + std::to_string(rank) + " of " + std::to_string(size) +
+                                     " cannot go on: " + verdict.text + ". Start again from the last checkpoint.");
   }
 };
 
@@ -149,7 +150,8 @@ struct Pending::State {
 };
 
 std::int64_t steady_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 void leave_after(const PeerLost& error) {
@@ -188,7 +190,9 @@ void Pending::wait() {
   state.work.reset();
 }
 
-std::int64_t Pending::done_ns() const { return state_ ? state_->end->ns : 0; }
+std::int64_t Pending::done_ns() const {
+  return state_ ? state_->end->ns : 0;
+}
 
 Group::Group(const Launch& launch, c10::DeviceType device) : parts_(std::make_shared<Parts>()) {
   parts_->rank = launch.rank;
@@ -202,13 +206,15 @@ Group::Group(const Launch& launch, c10::DeviceType device) : parts_(std::make_sh
   }
 #ifndef BERT_WITH_NCCL
   if (parts_->of_accelerator) {
-    throw std::runtime_error("This build sums over ranks on the CPU only. Build with TRAINWARDEN_NCCL for accelerators.");
+    throw std::runtime_error(
+        "This build sums over ranks on the CPU only. Build with TRAINWARDEN_NCCL for accelerators.");
   }
 #endif
   try {
     auto store = connect(launch, launch.rank == 0);
     meet(*store, launch);
-    parts_->watch = std::make_unique<RankWatch>(connect(launch, false), store, launch.rank, launch.world_size, launch.beat);
+    parts_->watch =
+        std::make_unique<RankWatch>(connect(launch, false), store, launch.rank, launch.world_size, launch.beat);
 #ifdef BERT_WITH_NCCL
     if (parts_->of_accelerator) {
       auto options = c10d::ProcessGroupNCCL::Options::create();
@@ -223,8 +229,8 @@ Group::Group(const Launch& launch, c10::DeviceType device) : parts_(std::make_sh
   } catch (const PeerLost&) {
     throw;
   } catch (const std::exception& error) {
-    throw PeerLost(-1, "Rank " + std::to_string(launch.rank) + " cannot reach the others by " + launch.master_address + ":" +
-                           std::to_string(launch.master_port) + ": " + error.what());
+    throw PeerLost(-1, "Rank " + std::to_string(launch.rank) + " cannot reach the others by " + launch.master_address +
+                           ":" + std::to_string(launch.master_port) + ": " + error.what());
   }
 }
 
@@ -233,8 +239,12 @@ Group::~Group() {
   if (parts_->broken) parts_->gloo.release();
 }
 
-int Group::rank() const { return parts_->rank; }
-int Group::size() const { return parts_->size; }
+int Group::rank() const {
+  return parts_->rank;
+}
+int Group::size() const {
+  return parts_->size;
+}
 
 template <typename Begin>
 Pending Group::pending(const Begin& begin) {
@@ -244,8 +254,7 @@ Pending Group::pending(const Begin& begin) {
   pending.state_->group = parts_;
   pending.state_->work = parts_->begin(begin);
   if (!parts_->of_accelerator) {
-    pending.state_->work->getFuture()->addCallback(
-        [end = pending.state_->end](c10::ivalue::Future&) { end->mark(); });
+    pending.state_->work->getFuture()->addCallback([end = pending.state_->end](c10::ivalue::Future&) { end->mark(); });
   }
   return pending;
 }

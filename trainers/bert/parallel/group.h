@@ -43,8 +43,8 @@ struct Launch {
   std::chrono::milliseconds beat = std::chrono::milliseconds(500);
 };
 
-// What torchrun tells a process: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT. One process where WORLD_SIZE is not
-// set. Throws std::runtime_error that names the variable where one is missing or no such number.
+// What torchrun tells a process: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT. One process where WORLD_SIZE
+// is not set. Throws std::runtime_error that names the variable where one is missing or no such number.
 Launch launch_from_environment();
 
 // A collective that runs.
@@ -64,12 +64,13 @@ class Pending {
   std::shared_ptr<State> state_;
 };
 
-// Gloo for tensors of the CPU; NCCL for CUDA in builds that have it (TRAINWARDEN_NCCL). All ranks call the same functions in
-// the same order, from one thread at a time. With one rank nothing is sent and nothing is needed of Launch but world_size.
+// Gloo for tensors of the CPU; NCCL for CUDA in builds that have it (TRAINWARDEN_NCCL). All ranks call the same
+// functions in the same order, from one thread at a time. With one rank nothing is sent and nothing is needed of Launch
+// but world_size.
 class Group {
  public:
-  // Waits for all ranks. Throws PeerLost that names those that did not come within the timeout, and std::runtime_error on a
-  // Launch that cannot be.
+  // Waits for all ranks. Throws PeerLost that names those that did not come within the timeout, and std::runtime_error
+  // on a Launch that cannot be.
   Group(const Launch& launch, c10::DeviceType device);
   ~Group();
   Group(const Group&) = delete;

@@ -99,7 +99,8 @@ class ParallelTest : public testing::Test {
       if (std::chrono::steady_clock::now() > deadline) ::kill(child, SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(file("output", rank)), contents(file("weights", rank))};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(file("output", rank)),
+            contents(file("weights", rank))};
   }
 
   fs::path folder_;

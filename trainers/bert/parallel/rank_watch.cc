@@ -11,10 +11,18 @@ namespace {
 constexpr const char* kVerdictKey = "bert/verdict";
 constexpr int kSilentBeats = 4;
 
-std::vector<std::uint8_t> bytes(const std::string& text) { return {text.begin(), text.end()}; }
-std::string text_of(const std::vector<std::uint8_t>& value) { return {value.begin(), value.end()}; }
-std::string sign_key(int rank) { return "bert/sign/" + std::to_string(rank); }
-std::string knows_key(int rank) { return "bert/knows/" + std::to_string(rank); }
+std::vector<std::uint8_t> bytes(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+std::string text_of(const std::vector<std::uint8_t>& value) {
+  return {value.begin(), value.end()};
+}
+std::string sign_key(int rank) {
+  return "bert/sign/" + std::to_string(rank);
+}
+std::string knows_key(int rank) {
+  return "bert/knows/" + std::to_string(rank);
+}
 
 Verdict parse_verdict(const std::string& text) {
   const std::size_t space = text.find(' ');
@@ -23,8 +31,8 @@ Verdict parse_verdict(const std::string& text) {
 
 }  // namespace
 
-RankWatch::RankWatch(c10::intrusive_ptr<c10d::Store> beats, c10::intrusive_ptr<c10d::Store> questions, int rank, int size,
-                     std::chrono::milliseconds beat)
+RankWatch::RankWatch(c10::intrusive_ptr<c10d::Store> beats, c10::intrusive_ptr<c10d::Store> questions, int rank,
+                     int size, std::chrono::milliseconds beat)
     : beats_store_(std::move(beats)), questions_(std::move(questions)), rank_(rank), size_(size), beat_(beat) {
   say();
   thread_ = std::thread([this] { run(); });
@@ -85,16 +93,17 @@ Verdict RankWatch::compare(const std::string& symptom) {
   for (int rank = 0; rank < size_; ++rank) {
     const auto place = static_cast<std::size_t>(rank);
     if (rank != rank_ && after[place].beats == before[place].beats) {
-      return {rank, "rank " + std::to_string(rank) + " has died or was stopped: it gives no sign of life. Found by rank " +
-                        std::to_string(rank_) + " (" + symptom + ")"};
+      return {rank, "rank " + std::to_string(rank) +
+                        " has died or was stopped: it gives no sign of life. Found by rank " + std::to_string(rank_) +
+                        " (" + symptom + ")"};
     }
     if (after[place].joined < after[static_cast<std::size_t>(last)].joined) last = rank;
   }
   if (last != rank_) {
     return {last, "rank " + std::to_string(last) + " lives but does not join: it has begun " +
                       std::to_string(after[static_cast<std::size_t>(last)].joined) + " collectives, rank " +
-                      std::to_string(rank_) + " " + std::to_string(after[static_cast<std::size_t>(rank_)].joined) + " (" +
-                      symptom + ")"};
+                      std::to_string(rank_) + " " + std::to_string(after[static_cast<std::size_t>(rank_)].joined) +
+                      " (" + symptom + ")"};
   }
   return {-1, "a collective failed and all ranks live: " + symptom};
 }

@@ -25,9 +25,9 @@ struct Reducer::Parts {
   NamedTensors parameters;
   ReducerOptions options;
   bool local = false;
-  bool observed = false;            // buckets follow the order that was seen
-  std::vector<bool> ready;          // gradients of this backward
-  std::vector<std::size_t> seen;    // their order
+  bool observed = false;          // buckets follow the order that was seen
+  std::vector<bool> ready;        // gradients of this backward
+  std::vector<std::size_t> seen;  // their order
   std::optional<ReducerBuckets> buckets;
   std::vector<BucketTimes> last_times;
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;  // live as long as their hooks
@@ -78,8 +78,9 @@ void Reducer::Parts::build(const std::vector<std::size_t>& order) {
 void Reducer::Parts::gradient_ready(std::size_t place) {
   if (local) return;
   if (ready[place]) {
-    throw std::runtime_error("The gradient of " + parameters[place].first +
-                             " was made twice: call finish() after each backward, or hold a LocalScope for all but the last.");
+    throw std::runtime_error(
+        "The gradient of " + parameters[place].first +
+        " was made twice: call finish() after each backward, or hold a LocalScope for all but the last.");
   }
   ready[place] = true;
   seen.push_back(place);
@@ -113,9 +114,10 @@ void Reducer::Parts::reduce_rows(std::size_t place) {
     gradient = at::sparse_coo_tensor(parameter.sizes(), parameter.options().layout(at::kSparse).requires_grad(false));
   }
   if (!gradient.is_sparse() || gradient.sparse_dim() != 1) {
-    throw std::runtime_error("The gradient of " + parameters[place].first +
-                             " was to travel as rows, but is dense: build its embedding with sparse gradients, or take its name "
-                             "out of as_rows.");
+    throw std::runtime_error(
+        "The gradient of " + parameters[place].first +
+        " was to travel as rows, but is dense: build its embedding with sparse gradients, or take its name "
+        "out of as_rows.");
   }
   parameter.mutable_grad() = mean_of_rows(group, gradient);
 }
@@ -205,7 +207,9 @@ void Reducer::finish() {
   parts.seen.clear();
 }
 
-const std::vector<BucketTimes>& Reducer::times() const { return parts_->last_times; }
+const std::vector<BucketTimes>& Reducer::times() const {
+  return parts_->last_times;
+}
 
 std::vector<std::vector<std::string>> Reducer::plan() const {
   std::vector<std::vector<std::string>> names;
@@ -220,6 +224,8 @@ Reducer::LocalScope::LocalScope(Reducer& reducer) : reducer_(reducer), before_(r
   reducer.parts_->local = true;
 }
 
-Reducer::LocalScope::~LocalScope() { reducer_.parts_->local = before_; }
+Reducer::LocalScope::~LocalScope() {
+  reducer_.parts_->local = before_;
+}
 
 }  // namespace bert

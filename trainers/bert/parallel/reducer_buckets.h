@@ -16,8 +16,8 @@ class ReducerBuckets {
   ReducerBuckets(Group& group, const std::vector<at::Tensor>& parameters, std::vector<std::vector<std::size_t>> plan,
                  bool float16);
 
-  // A gradient, dense and of its parameter's shape, or an undefined one, which counts as zeros. Divided by the ranks. Sends all
-  // buckets that are full up to the first that is not.
+  // A gradient, dense and of its parameter's shape, or an undefined one, which counts as zeros. Divided by the ranks.
+  // Sends all buckets that are full up to the first that is not.
   void add(std::size_t place, const at::Tensor& gradient);
   // Of all buckets, which must be full; PeerLost.
   void wait();

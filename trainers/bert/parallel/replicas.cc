@@ -12,7 +12,8 @@ namespace {
 
 std::string described(const NamedTensors& tensors) {
   std::ostringstream text;
-  for (const auto& [name, tensor] : tensors) text << name << ' ' << tensor.dtype().name() << ' ' << tensor.sizes() << '\n';
+  for (const auto& [name, tensor] : tensors)
+    text << name << ' ' << tensor.dtype().name() << ' ' << tensor.sizes() << '\n';
   return text.str();
 }
 
@@ -31,7 +32,8 @@ std::string difference(const std::string& expected, const std::string& found) {
     const bool more_b = static_cast<bool>(std::getline(right, b));
     if (!more_a && !more_b) return "nothing";
     if (more_a != more_b || a != b) {
-      return "rank 0 has " + (more_a ? a : std::string("no more")) + ", this has " + (more_b ? b : std::string("no more"));
+      return "rank 0 has " + (more_a ? a : std::string("no more")) + ", this has " +
+             (more_b ? b : std::string("no more"));
     }
   }
 }

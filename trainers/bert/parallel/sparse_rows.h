@@ -7,8 +7,8 @@
 
 namespace bert {
 
-// The mean over ranks of a sparse gradient [rows, ...] with one sparse dimension, coalesced; the same bits on all ranks. Sends
-// as many rows as the rank with the most has, times the ranks. Waits.
+// The mean over ranks of a sparse gradient [rows, ...] with one sparse dimension, coalesced; the same bits on all
+// ranks. Sends as many rows as the rank with the most has, times the ranks. Waits.
 at::Tensor mean_of_rows(Group& group, const at::Tensor& gradient);
 
 }  // namespace bert

@@ -59,7 +59,8 @@ bert::NamedTensors parameters_of(Net& net, bool with_never) {
 std::pair<torch::Tensor, torch::Tensor> data_of(const std::vector<std::int64_t>& examples) {
   const torch::Tensor ids = torch::tensor(examples);
   const torch::Tensor pieces = (ids.unsqueeze(1) * 7 + torch::arange(5) * 13).remainder(50);
-  const torch::Tensor target = torch::stack({ids.sin(), ids.cos(), (ids * 2).sin(), (ids * 3).cos()}, 1).to(torch::kFloat);
+  const torch::Tensor target =
+      torch::stack({ids.sin(), ids.cos(), (ids * 2).sin(), (ids * 3).cos()}, 1).to(torch::kFloat);
   return {pieces, target};
 }
 
@@ -80,7 +81,8 @@ void backward(Net& net, const Mode& mode, const std::vector<std::int64_t>& examp
 // What no rank used has no gradient, and what one used has one on all.
 void check_used(const Net& net, int step) {
   if (net.never->weight.grad().defined()) throw std::runtime_error("A gradient of what no rank uses.");
-  if (net.sometimes->weight.grad().defined() != (step != 4)) throw std::runtime_error("Not a gradient where one rank has one.");
+  if (net.sometimes->weight.grad().defined() != (step != 4))
+    throw std::runtime_error("Not a gradient where one rank has one.");
 }
 
 void move(const bert::NamedTensors& parameters, double factor) {
@@ -101,7 +103,8 @@ void train(bert::Group& group, Net& net, const Mode& mode, const char* file) {
   const bert::NamedTensors parameters = parameters_of(net, mode.has("unused"));
   bert::Reducer reducer(group, parameters, {}, options);
   const std::int64_t parts = mode.has("accumulate") ? 2 : 1;
-  bert::BatchOrder order({.examples = 64, .batch = kGlobalBatch / group.size(), .ranks = group.size(), .rank = group.rank()});
+  bert::BatchOrder order(
+      {.examples = 64, .batch = kGlobalBatch / group.size(), .ranks = group.size(), .rank = group.rank()});
   for (int step = 0; step < kSteps; ++step) {
     fault(mode, group.rank(), step);
     const std::vector<std::int64_t> examples = order.batch(step).examples;
@@ -117,8 +120,9 @@ void train(bert::Group& group, Net& net, const Mode& mode, const char* file) {
   }
   if (!bert::ranks_that_differ(group, parameters).empty()) throw std::runtime_error("Ranks differ.");
   for (const bert::BucketTimes& bucket : reducer.times()) {
-    const bool in_order = group.size() == 1 || (bucket.first_ns <= bucket.ready_ns && bucket.ready_ns <= bucket.launched_ns &&
-                                                bucket.launched_ns <= bucket.done_ns && bucket.bytes > 0);
+    const bool in_order =
+        group.size() == 1 || (bucket.first_ns <= bucket.ready_ns && bucket.ready_ns <= bucket.launched_ns &&
+                              bucket.launched_ns <= bucket.done_ns && bucket.bytes > 0);
     if (!in_order) throw std::runtime_error("Times of a bucket are not in order.");
   }
   std::ofstream out(file, std::ios::binary);

@@ -15,8 +15,8 @@ struct AdamOptions {
   double beta2 = 0.999;
   double epsilon = 1e-8;  // 1e-6 in BERT's own code
   double weight_decay = 0.01;
-  bool decoupled_decay = true;  // AdamW; false: decay is part of the gradient, which is Adam
-  bool bias_correction = true;  // false in BERT's own code
+  bool decoupled_decay = true;             // AdamW; false: decay is part of the gradient, which is Adam
+  bool bias_correction = true;             // false in BERT's own code
   std::vector<std::string> no_decay = {};  // parts of names, as is_excluded(); bert_exclusions() in BERT's own code
   StepLoops loops = StepLoops::kAuto;
 };

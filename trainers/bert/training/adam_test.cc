@@ -14,7 +14,8 @@ namespace {
 // Of sizes that are no multiples of any register or piece: 3 × 16384 + 7 numbers in the largest.
 NamedTensors parameters_of_seed(std::uint64_t seed) {
   seed_all(seed);
-  NamedTensors parameters{{"dense.weight", at::randn({7, 7023})}, {"dense.bias", at::randn({33})}, {"scale", at::randn({1})}};
+  NamedTensors parameters{
+      {"dense.weight", at::randn({7, 7023})}, {"dense.bias", at::randn({33})}, {"scale", at::randn({1})}};
   for (auto& [name, parameter] : parameters) parameter.requires_grad_(true);
   return parameters;
 }
@@ -46,7 +47,8 @@ void expect_as_rival(Optimizer& ours, const NamedTensors& parameters, Rival& riv
     rival.step();
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    EXPECT_LT(relative_difference(parameters[i].second.detach(), rivals[i].second.detach()), 2e-6) << parameters[i].first;
+    EXPECT_LT(relative_difference(parameters[i].second.detach(), rivals[i].second.detach()), 2e-6)
+        << parameters[i].first;
   }
 }
 
@@ -117,7 +119,8 @@ TEST_P(AdamTest, GoesOnFromItsStateBitForBit) {
     whole.step(1e-3);
   }
   NamedTensors copies, state;
-  for (const auto& [name, parameter] : parameters) copies.emplace_back(name, parameter.detach().clone().requires_grad_(true));
+  for (const auto& [name, parameter] : parameters)
+    copies.emplace_back(name, parameter.detach().clone().requires_grad_(true));
   for (const auto& [name, tensor] : whole.state()) state.emplace_back(name, tensor.clone());
   Adam resumed(copies, {.loops = GetParam()});
   resumed.load_state(state);
@@ -141,7 +144,8 @@ TEST(AdamStateTest, RefusesAnotherModelsStateAndKeepsItsOwn) {
     adam.load_state(state);
     FAIL() << "another model's state was taken";
   } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("missing: step.scale; unexpected: step.other"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("missing: step.scale; unexpected: step.other"), std::string::npos)
+        << error.what();
   }
   EXPECT_EQ(adam.slots()[0].average.abs().sum().item<double>(), 0);
 }

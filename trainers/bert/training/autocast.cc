@@ -12,10 +12,18 @@ namespace bert {
 namespace {
 
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
-bool enabled(c10::DeviceType device) { return at::autocast::is_autocast_enabled(device); }
-void set_enabled(c10::DeviceType device, bool on) { at::autocast::set_autocast_enabled(device, on); }
-c10::ScalarType type_of(c10::DeviceType device) { return at::autocast::get_autocast_dtype(device); }
-void set_type(c10::DeviceType device, c10::ScalarType type) { at::autocast::set_autocast_dtype(device, type); }
+bool enabled(c10::DeviceType device) {
+  return at::autocast::is_autocast_enabled(device);
+}
+void set_enabled(c10::DeviceType device, bool on) {
+  at::autocast::set_autocast_enabled(device, on);
+}
+c10::ScalarType type_of(c10::DeviceType device) {
+  return at::autocast::get_autocast_dtype(device);
+}
+void set_type(c10::DeviceType device, c10::ScalarType type) {
+  at::autocast::set_autocast_dtype(device, type);
+}
 #else
 bool enabled(c10::DeviceType device) {
   return device == c10::kCPU ? at::autocast::is_cpu_enabled() : at::autocast::is_enabled();
@@ -42,9 +50,8 @@ AutocastScope::AutocastScope(c10::DeviceType device, c10::ScalarType type)
   }
   const bool half = type == c10::ScalarType::Half;
   if (type != c10::ScalarType::BFloat16 && (!half || device == c10::kCPU)) {
-    throw std::runtime_error(std::string("Mixed precision on ") + c10::DeviceTypeName(device) +
-                             " expects bfloat16" + (device == c10::kCPU ? "" : " or float16") + ", found " +
-                             c10::toString(type) + ".");
+    throw std::runtime_error(std::string("Mixed precision on ") + c10::DeviceTypeName(device) + " expects bfloat16" +
+                             (device == c10::kCPU ? "" : " or float16") + ", found " + c10::toString(type) + ".");
   }
   was_enabled_ = enabled(device);
   type_before_ = type_of(device);

@@ -6,9 +6,10 @@
 
 namespace bert {
 
-// While it lives, LibTorch's operators of this thread choose their type as torch.autocast makes them; then all is as it was.
-// float32 changes nothing. backward() is called outside. Throws std::runtime_error on a device other than CPU and CUDA, on
-// types other than float32, bfloat16 and float16, and on float16 on a CPU, which LibTorch 1.13 has no products for.
+// While it lives, LibTorch's operators of this thread choose their type as torch.autocast makes them; then all is as it
+// was. float32 changes nothing. backward() is called outside. Throws std::runtime_error on a device other than CPU and
+// CUDA, on types other than float32, bfloat16 and float16, and on float16 on a CPU, which LibTorch 1.13 has no products
+// for.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, c10::ScalarType type);

@@ -38,7 +38,8 @@ BatchOrder::BatchOrder(const BatchOrderOptions& options) : options_(options) {
   steps_ = options.last == LastBatch::kDrop ? options.examples / global : (options.examples - 1) / global + 1;
   if (steps_ == 0) {
     throw std::runtime_error("There are " + std::to_string(options.examples) + " examples, fewer than the " +
-                             std::to_string(global) + " of one step on all ranks, and a smaller batch is dropped. Take "
+                             std::to_string(global) +
+                             " of one step on all ranks, and a smaller batch is dropped. Take "
                              "smaller batches, or pad the last.");
   }
 }

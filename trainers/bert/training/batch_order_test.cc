@@ -40,7 +40,8 @@ TEST(BatchOrderTest, EachExampleIsThereOnceWithAnyNumberOfRanks) {
   std::iota(expected.begin(), expected.end(), 0);
   for (const std::int64_t ranks : {1, 2, 3, 4, 7}) {
     for (const std::int64_t epoch : {0, 1}) {
-      EXPECT_EQ(sorted(examples_of_epoch({.examples = 103, .batch = 5, .ranks = ranks, .seed = 9}, epoch)), expected) << ranks;
+      EXPECT_EQ(sorted(examples_of_epoch({.examples = 103, .batch = 5, .ranks = ranks, .seed = 9}, epoch)), expected)
+          << ranks;
     }
   }
 }

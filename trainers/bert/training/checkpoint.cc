@@ -33,7 +33,8 @@ std::string folder_name(std::int64_t step) {
 std::int64_t step_of(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::string digits = name.rfind(kPrefix, 0) == 0 ? name.substr(std::strlen(kPrefix)) : "";
-  if (digits.size() < kDigits || digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos) return -1;
+  if (digits.size() < kDigits || digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos)
+    return -1;
   return std::stoll(digits);
 }
 
@@ -99,7 +100,9 @@ class InputFile {
       count -= got;
     }
   }
-  [[noreturn]] void fail(const std::string& what) const { throw std::runtime_error(path_.string() + ": " + what + "."); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(path_.string() + ": " + what + ".");
+  }
 
  private:
   fs::path path_;
@@ -124,7 +127,8 @@ void read_tensors(const fs::path& path, const Manifest& manifest, Checkpoint& ch
     }
     checkpoint.sections[tensor.section].emplace_back(tensor.name, values);
   }
-  if (static_cast<std::uint32_t>(crc) != manifest.tensors_crc) file.fail("is damaged: its checksum is not the manifest's");
+  if (static_cast<std::uint32_t>(crc) != manifest.tensors_crc)
+    file.fail("is damaged: its checksum is not the manifest's");
 }
 
 }  // namespace

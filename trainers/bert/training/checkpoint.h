@@ -24,13 +24,13 @@ struct Checkpoint {
   const NamedTensors& section(const std::string& name) const;
 };
 
-// FOLDER/step-0000001200/manifest.json says what lies where in FOLDER/step-0000001200/tensors.bin: raw numbers, little endian,
-// C order, one tensor after the other. The manifest has the CRC-32 of the tensors' bytes and its own last line is that of
-// what comes before it.
+// FOLDER/step-0000001200/manifest.json says what lies where in FOLDER/step-0000001200/tensors.bin: raw numbers, little
+// endian, C order, one tensor after the other. The manifest has the CRC-32 of the tensors' bytes and its own last line
+// is that of what comes before it.
 //
-// Writes a folder of another name beside it, flushes it to disk and renames it. Of the checkpoints that are there then, the
-// newest `kept` stay (1 or more). A checkpoint of the same step is replaced. Tensors of any strided type; those of an
-// accelerator are copied. Throws std::runtime_error that names the file. For one process at a time.
+// Writes a folder of another name beside it, flushes it to disk and renames it. Of the checkpoints that are there then,
+// the newest `kept` stay (1 or more). A checkpoint of the same step is replaced. Tensors of any strided type; those of
+// an accelerator are copied. Throws std::runtime_error that names the file. For one process at a time.
 std::filesystem::path save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& folder, int kept = 2);
 
 // Reads one. What it says is not trusted: sizes, types and places are checked against the files before memory is taken.

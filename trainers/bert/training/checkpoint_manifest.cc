@@ -59,7 +59,8 @@ std::int64_t bytes_of(const StoredTensor& tensor) {
 StoredTensor parse_tensor(const Json& entry) {
   StoredTensor tensor{.section = entry.at("section").get<std::string>(), .name = entry.at("name").get<std::string>()};
   const auto type = entry.at("dtype").get<std::string>();
-  const auto known = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& each) { return type == each.name; });
+  const auto known =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& each) { return type == each.name; });
   if (known == kTypes.end()) throw std::runtime_error("the tensor " + tensor.name + " has the unknown dtype " + type);
   tensor.type = known->type;
   if (tensor.name.size() > kMaxNameBytes || tensor.section.size() > kMaxNameBytes) {
@@ -70,7 +71,8 @@ StoredTensor parse_tensor(const Json& entry) {
     throw std::runtime_error("the tensor " + tensor.name + " has more than 16 dimensions");
   }
   for (const Json& size : shape) {
-    if (!size.is_number_integer()) throw std::runtime_error("the tensor " + tensor.name + " has a size that is no integer");
+    if (!size.is_number_integer())
+      throw std::runtime_error("the tensor " + tensor.name + " has a size that is no integer");
     tensor.shape.push_back(size.get<std::int64_t>());
   }
   tensor.bytes = bytes_of(tensor);
@@ -86,7 +88,8 @@ void parse_body(const Json& json, Manifest& manifest, Checkpoint& checkpoint) {
   checkpoint.texts = json.at("texts").get<std::map<std::string, std::string>>();
   manifest.tensors_crc = json.at("crc32").get<std::uint32_t>();
   const Json& tensors = json.at("tensors");
-  if (!tensors.is_array() || tensors.size() > kMaxTensors) throw std::runtime_error("it lists more than a million tensors");
+  if (!tensors.is_array() || tensors.size() > kMaxTensors)
+    throw std::runtime_error("it lists more than a million tensors");
   std::set<std::pair<std::string, std::string>> names;
   for (const Json& entry : tensors) {
     manifest.tensors.push_back(parse_tensor(entry));
@@ -105,17 +108,14 @@ std::string manifest_text(const Manifest& manifest, const Checkpoint& checkpoint
     const auto known =
         std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& each) { return tensor.type == each.type; });
     if (known == kTypes.end()) {
-      throw std::runtime_error("Checkpoints hold no tensors of the type " + std::string(c10::toString(tensor.type)) + ", as " +
-                               tensor.name + " is; convert it first.");
+      throw std::runtime_error("Checkpoints hold no tensors of the type " + std::string(c10::toString(tensor.type)) +
+                               ", as " + tensor.name + " is; convert it first.");
     }
-    tensors.push_back({{"section", tensor.section}, {"name", tensor.name}, {"dtype", known->name}, {"shape", tensor.shape}});
+    tensors.push_back(
+        {{"section", tensor.section}, {"name", tensor.name}, {"dtype", known->name}, {"shape", tensor.shape}});
   }
-  const Json json{{"format", kFormat},
-                  {"step", checkpoint.step},
-                  {"counters", checkpoint.counters},
-                  {"texts", checkpoint.texts},
-                  {"crc32", manifest.tensors_crc},
-                  {"tensors", std::move(tensors)}};
+  const Json json{{"format", kFormat},         {"step", checkpoint.step},       {"counters", checkpoint.counters},
+                  {"texts", checkpoint.texts}, {"crc32", manifest.tensors_crc}, {"tensors", std::move(tensors)}};
   const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   return text + crc_line(text);
 }

@@ -28,8 +28,8 @@ struct Manifest {
 // Text that ends with the line of its own CRC-32. Throws std::runtime_error on a type that has no name here.
 std::string manifest_text(const Manifest& manifest, const Checkpoint& counters_and_texts);
 
-// Fills both, but for the sections of the checkpoint. Throws std::runtime_error, without the file's name, on all that is not as
-// manifest_text() writes it.
+// Fills both, but for the sections of the checkpoint. Throws std::runtime_error, without the file's name, on all that
+// is not as manifest_text() writes it.
 void parse_manifest(const std::string& text, Manifest& manifest, Checkpoint& checkpoint);
 
 }  // namespace bert

@@ -151,7 +151,8 @@ TEST(CopyByNameTest, NothingIsCopiedUnlessAllFits) {
     copy_by_name({{"a", at::ones({2})}, {"b", at::ones({4})}}, {{"a", a}, {"b", b}}, "The model");
     FAIL() << "a tensor of another shape was taken";
   } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("b (expected float [3], found float [4])"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("b (expected float [3], found float [4])"), std::string::npos)
+        << error.what();
   }
   EXPECT_EQ(a.sum().item<double>(), 0);
   copy_by_name({{"b", at::ones({3})}, {"a", at::ones({2})}}, {{"a", a}, {"b", b}}, "The model");

@@ -52,7 +52,9 @@ double norm_of(const std::vector<at::Tensor>& tensors) {
   return at::linalg_vector_norm(at::stack(norms), 2).item<double>();
 }
 
-double gradient_norm(const NamedTensors& parameters) { return norm_of(gradients_of(parameters)); }
+double gradient_norm(const NamedTensors& parameters) {
+  return norm_of(gradients_of(parameters));
+}
 
 Clipping clipping(double norm, double max_norm) {
   if (!(max_norm >= 0)) {

@@ -8,22 +8,22 @@
 
 namespace bert {
 
-// The 2-norm of all numbers of `tensors` (any floating type; sparse ones count as dense) together, summed in float64 on a
-// CPU and in float32 elsewhere. Infinite or NaN where a number is. The same on each run, with any number of threads.
+// The 2-norm of all numbers of `tensors` (any floating type; sparse ones count as dense) together, summed in float64 on
+// a CPU and in float32 elsewhere. Infinite or NaN where a number is. The same on each run, with any number of threads.
 double norm_of(const std::vector<at::Tensor>& tensors);
 // The same of the gradients of `parameters`, those that have one.
 double gradient_norm(const NamedTensors& parameters);
 
 // What clipping found and what it asks for.
 struct Clipping {
-  double norm = 0;    // before clipping; of gradients as they would be used, so after division by a loss scale
-  double factor = 1;  // that gradients are to be multiplied by: 1 where the norm is small enough
+  double norm = 0;     // before clipping; of gradients as they would be used, so after division by a loss scale
+  double factor = 1;   // that gradients are to be multiplied by: 1 where the norm is small enough
   bool finite = true;  // false: some gradient is infinite or NaN, the factor is 1, and the step should be skipped
 };
 
-// Limits a norm to max_norm: factor = min(1, max_norm / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_. max_norm 0 does
-// not limit. Gradients stay as they are: Optimizer::step() applies the factor, which saves a pass over them. Throws
-// std::runtime_error on a negative max_norm.
+// Limits a norm to max_norm: factor = min(1, max_norm / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_. max_norm 0
+// does not limit. Gradients stay as they are: Optimizer::step() applies the factor, which saves a pass over them.
+// Throws std::runtime_error on a negative max_norm.
 Clipping clipping(double norm, double max_norm);
 
 // Multiplies the gradients in place, for optimizers other than ours.

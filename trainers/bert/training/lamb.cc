@@ -35,7 +35,9 @@ LambFactors factors_of(const LambOptions& options, const Slot& slot, double grad
 
 }  // namespace
 
-LambOptions tensorflow_addons_lamb() { return {}; }
+LambOptions tensorflow_addons_lamb() {
+  return {};
+}
 
 LambOptions apex_lamb() {
   LambOptions options;
@@ -60,7 +62,8 @@ Lamb::Lamb(NamedTensors parameters, const LambOptions& options)
   if (!(options.min_weight_norm >= 0) || !(options.max_weight_norm >= options.min_weight_norm) ||
       !(options.max_trust > 0) || !(options.max_gradient_norm >= 0)) {
     throw std::runtime_error(
-        "LAMB needs 0 <= min_weight_norm <= max_weight_norm, a positive max_trust and a max_gradient_norm of 0 or more.");
+        "LAMB needs 0 <= min_weight_norm <= max_weight_norm, a positive max_trust and a max_gradient_norm of 0 or "
+        "more.");
   }
   for (Slot& slot : mutable_slots()) {
     slot.weight_decay = is_excluded(slot.name, options.no_decay) ? 0 : options.weight_decay;

@@ -11,9 +11,11 @@
 namespace bert {
 namespace {
 
-const std::vector<std::pair<std::string, std::vector<std::int64_t>>> kShapes{
-    {"layer.0.dense.weight", {48, 401}}, {"layer.0.dense.bias", {48}}, {"layer.0.LayerNorm.weight", {48}}, {"head", {2, 48}},
-    {"zero.weight", {6}}};
+const std::vector<std::pair<std::string, std::vector<std::int64_t>>> kShapes{{"layer.0.dense.weight", {48, 401}},
+                                                                             {"layer.0.dense.bias", {48}},
+                                                                             {"layer.0.LayerNorm.weight", {48}},
+                                                                             {"head", {2, 48}},
+                                                                             {"zero.weight", {6}}};
 
 NamedTensors parameters() {
   seed_all(11);
@@ -29,7 +31,8 @@ class PublishedLamb {
  public:
   PublishedLamb(const NamedTensors& start, const LambOptions& options) : options_(options) {
     for (const auto& [name, tensor] : start) {
-      states_.push_back({name, tensor.to(at::kDouble), at::zeros_like(tensor, at::kDouble), at::zeros_like(tensor, at::kDouble)});
+      states_.push_back(
+          {name, tensor.to(at::kDouble), at::zeros_like(tensor, at::kDouble), at::zeros_like(tensor, at::kDouble)});
     }
   }
 

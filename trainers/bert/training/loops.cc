@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-// The compiler makes one of each for wide registers, and the program takes what the CPU has. Contraction of multiply and
-// add is off in the whole build, so all give the same numbers but for the order of sums.
+// The compiler makes one of each for wide registers, and the program takes what the CPU has. Contraction of multiply
+// and add is off in the whole build, so all give the same numbers but for the order of sums.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define BERT_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -61,9 +61,8 @@ BERT_WIDE void lamb_weights_loop(const Span& span, const LambFactors& factors, f
   const LambFactors f = factors;
 #pragma omp simd
   for (std::int64_t i = 0; i < span.count; ++i) {
-    const float update =
-        average[i] * f.correction1 / (std::sqrt(average_squared[i]) * f.root_correction + f.epsilon) +
-        f.decay * weights[i];
+    const float update = average[i] * f.correction1 / (std::sqrt(average_squared[i]) * f.root_correction + f.epsilon) +
+                         f.decay * weights[i];
     weights[i] -= rate * update;
   }
 }

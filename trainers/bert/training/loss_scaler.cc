@@ -13,7 +13,8 @@ LossScaler::LossScaler(const LossScaling& scaling) : scaling_(scaling) {
   if (!(scaling.first_scale > 0) || !(scaling.min_scale > 0) || !(scaling.growth > 1) ||
       !(scaling.backoff > 0 && scaling.backoff < 1) || scaling.growth_interval < 1) {
     throw std::runtime_error(
-        "Loss scaling needs positive scales, a growth above 1, a backoff between 0 and 1 and an interval of 1 or more.");
+        "Loss scaling needs positive scales, a growth above 1, a backoff between 0 and 1 and an interval of 1 or "
+        "more.");
   }
 }
 
@@ -30,9 +31,10 @@ void LossScaler::update(bool finite) {
   scale_ *= scaling_.backoff;
   if (scale_ < scaling_.min_scale) {
     std::ostringstream text;
-    text << "Gradients are not finite even with a loss scale of " << scale_ / scaling_.backoff << ", after " << skipped_
-         << " skipped steps: it is not float16's range. Look for NaN in the batch or the weights, or lower the learning "
-            "rate.";
+    text
+        << "Gradients are not finite even with a loss scale of " << scale_ / scaling_.backoff << ", after " << skipped_
+        << " skipped steps: it is not float16's range. Look for NaN in the batch or the weights, or lower the learning "
+           "rate.";
     throw std::runtime_error(text.str());
   }
 }

@@ -18,8 +18,8 @@ struct LossScaling {
   double min_scale = 1.0 / 65536;       // gradients that overflow even so have another cause
 };
 
-// A step: backward of scaled(loss); norm = gradient_norm() · factor(); where that is finite Optimizer::step() with factor()
-// times the clipping's; then update(finite). All ranks see the same gradients, so their scales stay equal.
+// A step: backward of scaled(loss); norm = gradient_norm() · factor(); where that is finite Optimizer::step() with
+// factor() times the clipping's; then update(finite). All ranks see the same gradients, so their scales stay equal.
 class LossScaler {
  public:
   LossScaler() = default;

@@ -16,9 +16,10 @@ namespace {
 at::Tensor prepared_gradient(const Slot& slot) {
   at::Tensor gradient = slot.parameter.grad();
   if (gradient.sizes() != slot.parameter.sizes() || gradient.device() != slot.parameter.device()) {
-    throw std::runtime_error("Parameter " + slot.name +
-                             ": its gradient has another shape or is on another device; what writes gradients must keep "
-                             "both.");
+    throw std::runtime_error(
+        "Parameter " + slot.name +
+        ": its gradient has another shape or is on another device; what writes gradients must keep "
+        "both.");
   }
   if (gradient.is_sparse()) gradient = gradient.to_dense();
   return gradient.to(at::kFloat).contiguous();

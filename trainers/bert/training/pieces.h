@@ -29,8 +29,8 @@ inline std::vector<Piece> cut_into_pieces(const std::vector<std::int64_t>& count
   return pieces;
 }
 
-// Calls `work` with each piece and its place in the list, in LibTorch's threads. Must be compiled with OpenMP, as LibTorch
-// is: without it there is one thread.
+// Calls `work` with each piece and its place in the list, in LibTorch's threads. Must be compiled with OpenMP, as
+// LibTorch is: without it there is one thread.
 template <typename Work>
 void for_each_piece(const std::vector<Piece>& pieces, const Work& work) {
   at::parallel_for(0, static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t begin, std::int64_t end) {

@@ -21,10 +21,11 @@ struct Schedule {
   std::int64_t total_steps = 1;
   Decay decay = Decay::kLinear;
 
-  // Throws std::runtime_error unless the peak is finite and not negative and 0 <= warmup_steps <= total_steps, 1 or more.
+  // Throws std::runtime_error unless the peak is finite and not negative and 0 <= warmup_steps <= total_steps, 1 or
+  // more.
   void check() const;
-  // Of the step that `steps_done` have come before. While it warms up, peak · steps_done / warmup_steps: 0 in the first.
-  // 0 from total_steps on, but for kConstant.
+  // Of the step that `steps_done` have come before. While it warms up, peak · steps_done / warmup_steps: 0 in the
+  // first. 0 from total_steps on, but for kConstant.
   double learning_rate(std::int64_t steps_done) const;
 };
 

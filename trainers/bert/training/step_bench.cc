@@ -1,4 +1,5 @@
-// bert_step_bench: milliseconds of one step of our AdamW and LAMB beside torch::optim::AdamW, for MiniLM's and BERT-base's shapes.
+// bert_step_bench: milliseconds of one step of our AdamW and LAMB beside torch::optim::AdamW, for MiniLM's and
+// BERT-base's shapes.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <torch/optim/adamw.h>
@@ -99,8 +100,8 @@ void compare(const char* title, std::int64_t layers, std::int64_t hidden) {
 }  // namespace
 
 int main() {
-  std::printf("LibTorch %d.%d.%d, %d threads, median of %d\n", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH,
-              at::get_num_threads(), kRounds);
+  std::printf("LibTorch %d.%d.%d, %d threads, median of %d\n", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR,
+              TORCH_VERSION_PATCH, at::get_num_threads(), kRounds);
   compare("MiniLM, 6 layers of 384", 6, 384);
   compare("BERT-base", 12, 768);
   return EXIT_SUCCESS;
