@@ -201,7 +201,7 @@ TEST_F(ParallelTest, ARankThatLivesButDoesNotJoinIsNamed) {
 }
 
 TEST_F(ParallelTest, ARankThatDoesNotComeIsNamed) {
-  const std::vector<Ended> ranks = run("late", 3);
+  const std::vector<Ended> ranks = run("absent", 3);
   for (const std::size_t rank : {0, 2}) {
     EXPECT_EQ(ranks[rank].code, kPeerLostExitCode) << ranks[rank].output;
   }

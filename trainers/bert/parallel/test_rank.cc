@@ -142,7 +142,7 @@ int main(int count, char** arguments) {
     bert::Launch launch = bert::launch_from_environment();
     launch.timeout = std::chrono::seconds(mode.has("hang") || mode.has("stop") ? 10 : 60);
     launch.beat = std::chrono::milliseconds(500);
-    if (mode.has("late")) {
+    if (mode.has("absent")) {
       if (launch.rank == 1) return EXIT_SUCCESS;
       launch.timeout = std::chrono::seconds(3);
     }

@@ -132,7 +132,7 @@ TEST_P(AdamTest, GoesOnFromItsStateBitForBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Loops, AdamTest, testing::Values(StepLoops::kFused, StepLoops::kForeach),
-                         [](const auto& info) { return info.param == StepLoops::kFused ? "Fused" : "Foreach"; });
+                         [](const auto& each) { return each.param == StepLoops::kFused ? "Fused" : "Foreach"; });
 
 TEST(AdamStateTest, RefusesAnotherModelsStateAndKeepsItsOwn) {
   const NamedTensors parameters = parameters_of_seed(5);

@@ -143,9 +143,9 @@ TEST_P(LambTest, IsThePublishedAlgorithmAfterEachStep) {
 INSTANTIATE_TEST_SUITE_P(Variants, LambTest,
                          testing::Combine(testing::Range<std::size_t>(0, 7),
                                           testing::Values(StepLoops::kFused, StepLoops::kForeach)),
-                         [](const auto& info) {
-                           return std::string(variants()[std::get<0>(info.param)].name) +
-                                  (std::get<1>(info.param) == StepLoops::kFused ? "Fused" : "Foreach");
+                         [](const auto& each) {
+                           return std::string(variants()[std::get<0>(each.param)].name) +
+                                  (std::get<1>(each.param) == StepLoops::kFused ? "Fused" : "Foreach");
                          });
 
 TEST(LambTrustTest, TellsNormsOfTheWeightsBeforeTheStep) {
