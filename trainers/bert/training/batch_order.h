@@ -1,0 +1,54 @@
+// Which examples make up each batch: shuffled anew in each epoch, shared exactly over ranks, found again by a counter
+// alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace bert {
+
+enum class LastBatch {
+  kPad,   // filled with repeats from the epoch's beginning, which are marked
+  kDrop,  // left out, as are its examples in this epoch
+};
+
+struct BatchOrderOptions {
+  std::int64_t examples = 0;
+  std::int64_t batch = 1;  // examples of one rank in one step
+  std::int64_t ranks = 1;
+  std::int64_t rank = 0;
+  std::uint64_t seed = 0;
+  bool shuffle = true;
+  LastBatch last = LastBatch::kPad;
+};
+
+struct Batch {
+  std::int64_t epoch = 0;
+  std::vector<std::int64_t> examples;  // `batch` of them
+  std::int64_t real = 0;  // the first so many; the others are repeats, which count neither in a loss nor a score
+  std::int64_t real_of_all_ranks = 0;
+};
+
+// All ranks take their parts of one global batch, batch × ranks examples that follow each other in the epoch's order:
+// with the same global batch, another number of ranks sees the same examples in each step. Not thread-safe: a thread
+// that loads data has its own, and of W threads the i-th takes steps i, i + W, i + 2W...
+class BatchOrder {
+ public:
+  // Throws std::runtime_error on sizes below 1, more than 2^40 examples, a rank outside [0, ranks), or an epoch without
+  // a step (kDrop with fewer examples than the global batch).
+  explicit BatchOrder(const BatchOrderOptions& options);
+
+  std::int64_t steps_in_epoch() const { return steps_; }
+  // Of this rank. `step` counts from 0 and goes on over epochs: it is all that a checkpoint needs.
+  Batch batch(std::int64_t step);
+
+ private:
+  void shuffle_for(std::int64_t epoch);
+
+  BatchOrderOptions options_;
+  std::int64_t steps_ = 0;
+  std::int64_t epoch_ = -1;  // whose order is in order_
+  std::vector<std::int64_t> order_;
+};
+
+}  // namespace bert

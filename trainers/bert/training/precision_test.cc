@@ -1,0 +1,66 @@
+// Autocast scopes, seeds and the state of random numbers.
+#include <ATen/Context.h>
+#include <ATen/Functions.h>
+#include <gtest/gtest.h>
+
+#include "training/autocast.h"
+#include "training/determinism.h"
+
+namespace bert {
+namespace {
+
+TEST(AutocastTest, ProductsAreOfTheHalfTypeInsideOnly) {
+  const at::Tensor a = at::ones({4, 4});
+  {
+    const AutocastScope outer(at::kCPU, at::kBFloat16);
+    EXPECT_EQ(at::matmul(a, a).scalar_type(), at::kBFloat16);
+    {
+      const AutocastScope none(at::kCPU, at::kFloat);
+      EXPECT_EQ(at::matmul(a, a).scalar_type(), at::kBFloat16);
+    }
+  }
+  EXPECT_EQ(at::matmul(a, a).scalar_type(), at::kFloat);
+}
+
+TEST(AutocastTest, AWeightThatChangedIsCastAnew) {
+  at::Tensor weight = at::ones({2, 2}).requires_grad_(true);
+  const auto product = [&] {
+    const AutocastScope scope(at::kCPU, at::kBFloat16);
+    return at::matmul(at::ones({2, 2}), weight)[0][0].item<double>();
+  };
+  EXPECT_EQ(product(), 2);
+  weight.data().fill_(3);
+  EXPECT_EQ(product(), 6);
+}
+
+TEST(AutocastTest, SaysWhatThereIsNot) {
+  EXPECT_THROW(AutocastScope(at::kCPU, at::kHalf), std::runtime_error);
+  EXPECT_THROW(AutocastScope(at::kCPU, at::kDouble), std::runtime_error);
+  EXPECT_THROW(AutocastScope(at::kHIP, at::kBFloat16), std::runtime_error);
+}
+
+TEST(DeterminismTest, RandomNumbersGoOnFromTheirState) {
+  seed_all(5);
+  at::randn({7});
+  NamedTensors state;
+  for (const auto& [name, tensor] : random_state()) state.emplace_back(name, tensor.clone());
+  const at::Tensor expected = at::randn({100});
+  seed_all(6);
+  EXPECT_FALSE(at::equal(at::randn({100}), expected));
+  load_random_state(state);
+  EXPECT_TRUE(at::equal(at::randn({100}), expected));
+}
+
+TEST(DeterminismTest, RefusesAStateOfAnotherSize) {
+  EXPECT_THROW(load_random_state({{"cpu", at::zeros({3}, at::kByte)}}), std::runtime_error);
+  EXPECT_THROW(load_random_state({}), std::runtime_error);
+}
+
+TEST(DeterminismTest, DeterministicAlgorithmsAreOn) {
+  be_deterministic(0);
+  EXPECT_TRUE(at::globalContext().deterministicAlgorithms());
+  at::globalContext().setDeterministicAlgorithms(false, false);
+}
+
+}  // namespace
+}  // namespace bert
