@@ -131,9 +131,8 @@ TEST_F(RunCommand, ARuleMayStopTheProgram) {
 }
 
 TEST_F(RunCommand, AGoalThatIsReachedStopsTheProgramAndIsNoFault) {
-  const Outcome outcome =
-      cli({"run", "--name", "good", "--rule", "TargetReached:scores=accuracy,target=0.9,count=1000", "--on-fire", "stop",
-           "--", tiny_training().string(), "--until-stopped"});
+  const Outcome outcome = cli({"run", "--name", "good", "--rule", "TargetReached:scores=accuracy,target=0.9,count=1000",
+                               "--on-fire", "stop", "--", tiny_training().string(), "--until-stopped"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json shown = cli({"show", "good", "--json"}).json();
   EXPECT_EQ(shown.at("state"), "stopped");

@@ -60,12 +60,12 @@ Model make_model(bert::Head head, const bert::ModelConfig& config) {
           }};
 }
 
-at::Tensor named(const bert::NamedTensors& tensors, const char* name) {
+at::Tensor named(const bert::TensorsByName& tensors, const char* name) {
   const auto found = tensors.find(name);
   return found == tensors.end() ? at::Tensor() : found->second;
 }
 
-void add_seen(const bert::Seen& seen, bert::NamedTensors& results) {
+void add_seen(const bert::Seen& seen, bert::TensorsByName& results) {
   for (std::size_t i = 0; i < seen.hidden.size(); ++i) results["hidden." + std::to_string(i)] = seen.hidden[i];
   for (std::size_t i = 0; i < seen.attention.size(); ++i) {
     results["query." + std::to_string(i)] = seen.attention[i].query;
@@ -87,12 +87,12 @@ void run(const Options& options) {
   if (options.input.empty()) return;
 
   model.module->train(options.train);
-  const bert::NamedTensors tensors = bert::read_safetensors(options.input);
+  const bert::TensorsByName tensors = bert::read_safetensors(options.input);
   const bert::Inputs inputs{named(tensors, "ids"), named(tensors, "mask"), named(tensors, "types")};
   bert::Seen seen;
   const at::Tensor out =
       model.forward(inputs, {.skip_padding = options.skip_padding, .seen = options.plain ? &seen : nullptr});
-  bert::NamedTensors results{{"out", out}};
+  bert::TensorsByName results{{"out", out}};
   add_seen(seen, results);
   if (const at::Tensor gradient = named(tensors, "gradient"); gradient.defined()) {
     out.backward(gradient);

@@ -57,7 +57,7 @@ void run(const Options& options) {
   bert::ModelConfig config = bert::read_config(options.folder);
   bert::BertForSpans model(config);
   bert::load_weights(*model, config, bert::read_model_tensors(options.folder), options.folder);
-  const bert::NamedTensors tensors = bert::read_safetensors(options.input);
+  const bert::TensorsByName tensors = bert::read_safetensors(options.input);
   const bert::Inputs inputs{tensors.at("ids"), tensors.at("mask"), tensors.at("types")};
   model->eval();  // dropout off, as in the comparison
   double loss_value = 0;

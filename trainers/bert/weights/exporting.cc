@@ -39,7 +39,7 @@ void export_model(const std::filesystem::path& folder, const torch::nn::Module& 
   std::filesystem::create_directories(folder);
   if (!options.vocabulary.empty()) write_tokenizer(folder, config, options);
   write_config(folder, config, options.head);
-  NamedTensors tensors;
+  TensorsByName tensors;
   for (const auto& parameter : module.named_parameters()) {
     tensors.emplace(file_name(config.type, parameter.key()), parameter.value().detach());
   }

@@ -60,7 +60,7 @@ std::string without_scope(const std::string& name) {
   return name;
 }
 
-void add(NamedTensors& tensors, const std::string& name, const at::Tensor& tensor) {
+void add(TensorsByName& tensors, const std::string& name, const at::Tensor& tensor) {
   if (!tensors.emplace(name, tensor).second) throw std::runtime_error("two tensors become " + name);
 }
 
@@ -77,9 +77,9 @@ std::string rewritten(std::string name, std::span<const Rewrite> rewrites) {
   return name;
 }
 
-NamedTensors from_tensorflow_names(const NamedTensors& tensors) {
+TensorsByName from_tensorflow_names(const TensorsByName& tensors) {
   constexpr Rewrite kDots[] = {{"/", "."}};
-  NamedTensors ours;
+  TensorsByName ours;
   for (const auto& [name, tensor] : tensors) {
     std::string text = without_scope(name);
     const bool transposed = text.ends_with("/kernel");
@@ -91,8 +91,8 @@ NamedTensors from_tensorflow_names(const NamedTensors& tensors) {
   return ours;
 }
 
-NamedTensors from_gluon_names(const NamedTensors& tensors) {
-  NamedTensors ours;
+TensorsByName from_gluon_names(const TensorsByName& tensors) {
+  TensorsByName ours;
   for (const auto& [name, tensor] : tensors) {
     // A model for spans holds the encoder as "bert".
     std::string text = name.starts_with("bert.") ? name.substr(5) : name;

@@ -94,7 +94,7 @@ class ForeignTest : public testing::Test {
 };
 
 TEST_F(ForeignTest, TensorflowTensorsAreRead) {
-  const NamedTensors tensors = read_tensorflow_checkpoint(checkpoint());
+  const TensorsByName tensors = read_tensorflow_checkpoint(checkpoint());
   ASSERT_EQ(tensors.size(), 2u);
   EXPECT_TRUE(torch::equal(tensors.at("bert/pooler/dense/kernel"), torch::zeros({2, 4})));
   EXPECT_TRUE(torch::equal(tensors.at("global_step"), torch::full({4}, -1, torch::kLong)));
@@ -139,9 +139,9 @@ TEST_F(ForeignTest, TensorflowNamesBecomeOurs) {
       {"cls/squad/output_weights", "qa_outputs.weight"},
       {"cls/seq_relationship/output_weights", "cls.seq_relationship.weight"},
       {"output_bias", "classifier.bias"}};
-  NamedTensors tensors{{"global_step", kernel}};
+  TensorsByName tensors{{"global_step", kernel}};
   for (const auto& [theirs, ours] : names) tensors[theirs] = kernel;
-  const NamedTensors renamed = from_tensorflow_names(tensors);
+  const TensorsByName renamed = from_tensorflow_names(tensors);
   EXPECT_EQ(renamed.size(), std::size(names));
   for (const auto& [theirs, ours] : names) {
     ASSERT_EQ(renamed.count(ours), 1u) << ours;
@@ -173,7 +173,7 @@ TEST_F(ForeignTest, GluonArraysAreRead) {
   const std::string whole = gluon_list({gluon_array(0xf993fac8, {2}, 0, two), gluon_array(0xf993fac9, {2, 1}, 0, two),
                                         gluon_array(0xf993faca, {1}, 6, bytes_of(std::int64_t{7}))},
                                        {"arg:a", "b", "c"});
-  const NamedTensors tensors = read_gluon_params(put("a.params", whole));
+  const TensorsByName tensors = read_gluon_params(put("a.params", whole));
   ASSERT_EQ(tensors.size(), 3u);
   EXPECT_TRUE(torch::equal(tensors.at("a"), torch::tensor({1.5f, -2.0f})));
   EXPECT_EQ(tensors.at("b").sizes(), at::IntArrayRef({2, 1}));
@@ -216,9 +216,9 @@ TEST_F(ForeignTest, GluonNamesBecomeOurs) {
       {"decoder.3.bias", "cls.predictions.bias"},
       {"classifier.weight", "cls.seq_relationship.weight"},
       {"span_classifier.weight", "qa_outputs.weight"}};
-  NamedTensors tensors;
+  TensorsByName tensors;
   for (const auto& [theirs, ours] : names) tensors[theirs] = torch::ones({1});
-  const NamedTensors renamed = from_gluon_names(tensors);
+  const TensorsByName renamed = from_gluon_names(tensors);
   EXPECT_EQ(renamed.size(), std::size(names));
   for (const auto& [theirs, ours] : names) EXPECT_EQ(renamed.count(ours), 1u) << theirs;
   EXPECT_EQ(from_gluon_names({{"bert.pooler.bias", torch::ones({1})}}).count("bert.pooler.dense.bias"), 1u);

@@ -70,7 +70,7 @@ std::string without_kind(const std::string& name) {
 
 }  // namespace
 
-NamedTensors read_gluon_params(const std::filesystem::path& file) {
+TensorsByName read_gluon_params(const std::filesystem::path& file) {
   const MappedFile mapped(file);
   BytesReader in({mapped.data(), mapped.size_bytes()}, file.string());
   if (in.number<std::uint64_t>() != kListMagic) in.fail("expected a list of arrays by MXNet, found another file");
@@ -82,7 +82,7 @@ NamedTensors read_gluon_params(const std::filesystem::path& file) {
   const auto names = in.number<std::uint64_t>();
   if (names != count)
     in.fail("expected a name for each of " + std::to_string(count) + " arrays, found " + std::to_string(names));
-  NamedTensors tensors;
+  TensorsByName tensors;
   for (const at::Tensor& array : arrays) {
     const std::string name = without_kind(in.text(in.number<std::uint64_t>()));
     if (!tensors.emplace(name, array).second) in.fail("expected each name once, found " + name + " twice");

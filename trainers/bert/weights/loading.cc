@@ -40,7 +40,7 @@ void check_shape(const at::Tensor& parameter, const at::Tensor& found, const std
 
 // The tensors by our names.
 std::map<std::string, std::pair<std::string, at::Tensor>> by_our_names(const ModelConfig& config,
-                                                                       const NamedTensors& tensors,
+                                                                       const TensorsByName& tensors,
                                                                        const std::string& source) {
   std::map<std::string, std::pair<std::string, at::Tensor>> named;
   for (const auto& [name, tensor] : tensors) {
@@ -57,7 +57,7 @@ std::map<std::string, std::pair<std::string, at::Tensor>> by_our_names(const Mod
 
 }  // namespace
 
-LoadReport load_weights(torch::nn::Module& module, const ModelConfig& config, const NamedTensors& tensors,
+LoadReport load_weights(torch::nn::Module& module, const ModelConfig& config, const TensorsByName& tensors,
                         const std::string& source) {
   LoadReport report;
   Copies copies;

@@ -20,7 +20,7 @@ struct LoadReport {
 // Copies `tensors` into the parameters of `module`, whose names are ours (names.h); dtypes are converted. `source` is
 // what errors call the tensors. Throws std::runtime_error when a weight of the encoder is missing, when a shape
 // differs, and when two tensors are the same weight; the module is then as before.
-LoadReport load_weights(torch::nn::Module& module, const ModelConfig& config, const NamedTensors& tensors,
+LoadReport load_weights(torch::nn::Module& module, const ModelConfig& config, const TensorsByName& tensors,
                         const std::string& source);
 
 }  // namespace bert

@@ -23,7 +23,7 @@ struct Small : torch::nn::Module {
   torch::nn::Linear head{2, 2};
 };
 
-std::string error_of(const NamedTensors& tensors) {
+std::string error_of(const TensorsByName& tensors) {
   Small model;
   try {
     load_weights(model, {}, tensors, "file");

@@ -33,9 +33,9 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& index
   return files;
 }
 
-NamedTensors read_shards(const std::filesystem::path& folder, const std::filesystem::path& index) {
-  std::map<std::string, NamedTensors> shards;
-  NamedTensors tensors;
+TensorsByName read_shards(const std::filesystem::path& folder, const std::filesystem::path& index) {
+  std::map<std::string, TensorsByName> shards;
+  TensorsByName tensors;
   for (const auto& [name, file] : read_index(index)) {
     auto shard = shards.find(file);
     if (shard == shards.end()) shard = shards.emplace(file, read_safetensors(folder / file)).first;
@@ -51,7 +51,7 @@ NamedTensors read_shards(const std::filesystem::path& folder, const std::filesys
 
 }  // namespace
 
-NamedTensors read_model_tensors(const std::filesystem::path& folder) {
+TensorsByName read_model_tensors(const std::filesystem::path& folder) {
   const std::filesystem::path single = folder / "model.safetensors";
   if (std::filesystem::exists(single)) return read_safetensors(single);
   const std::filesystem::path index = folder / "model.safetensors.index.json";

@@ -179,20 +179,20 @@ json entry_json(const std::filesystem::path& file, const std::string& name, cons
 
 }  // namespace
 
-NamedTensors read_safetensors(const std::filesystem::path& file) {
+TensorsByName read_safetensors(const std::filesystem::path& file) {
   const auto mapped = std::make_shared<MappedFile>(file);
   const std::uint64_t header_bytes = header_bytes_of(file, *mapped);
   std::byte* data = mapped->data() + kLengthBytes + header_bytes;
   const auto* text = reinterpret_cast<const char*>(mapped->data() + kLengthBytes);
   const std::uint64_t data_bytes = mapped->size_bytes() - kLengthBytes - header_bytes;
-  NamedTensors tensors;
+  TensorsByName tensors;
   for (const Entry& entry : read_entries(file, text, header_bytes, data_bytes)) {
     tensors.emplace(entry.name, tensor_of(entry, data, mapped));
   }
   return tensors;
 }
 
-void write_safetensors(const std::filesystem::path& file, const NamedTensors& tensors) {
+void write_safetensors(const std::filesystem::path& file, const TensorsByName& tensors) {
   json header = {{"__metadata__", {{"format", "pt"}}}};
   std::uint64_t place = 0;
   for (const auto& [name, tensor] : tensors) header[name] = entry_json(file, name, tensor, place);

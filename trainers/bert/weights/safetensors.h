@@ -12,20 +12,20 @@
 
 namespace bert {
 
-using NamedTensors = std::map<std::string, at::Tensor>;
+using TensorsByName = std::map<std::string, at::Tensor>;
 
 // Reads a file. Dtypes: F64, F32, F16, BF16, I64, I32, U8 and BOOL. The tensors are on the CPU and share a private
 // mapping of the file, which lives as long as one of them: writing into them leaves the file as it is. The file must
 // not be shortened meanwhile. Throws std::runtime_error, which names the file, unless the header is sound and the
 // tensors fill the rest of the file without gaps and overlaps. Any thread.
-NamedTensors read_safetensors(const std::filesystem::path& file);
+TensorsByName read_safetensors(const std::filesystem::path& file);
 
 // Reads the weights in a folder: model.safetensors, or the files that model.safetensors.index.json names, which must
 // lie in the folder and hold what the index says. Throws like read_safetensors().
-NamedTensors read_model_tensors(const std::filesystem::path& folder);
+TensorsByName read_model_tensors(const std::filesystem::path& folder);
 
 // Writes a file with the metadata {"format": "pt"}, ordered by name. Any device; dtypes as above. The file is there
 // whole or not at all: it is written beside its place, synchronised and renamed. Throws std::runtime_error.
-void write_safetensors(const std::filesystem::path& file, const NamedTensors& tensors);
+void write_safetensors(const std::filesystem::path& file, const TensorsByName& tensors);
 
 }  // namespace bert

@@ -55,7 +55,7 @@ class SafetensorsTest : public testing::Test {
 };
 
 TEST_F(SafetensorsTest, AllDtypesComeBack) {
-  NamedTensors tensors;
+  TensorsByName tensors;
   for (const auto type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong, at::kInt, at::kByte}) {
     tensors[c10::toString(type)] = torch::arange(15).view({3, 5}).to(type);
   }
@@ -64,7 +64,7 @@ TEST_F(SafetensorsTest, AllDtypesComeBack) {
   tensors["empty"] = torch::empty({0, 4});
   tensors["transposed"] = torch::arange(6).view({2, 3}).t();
   write_safetensors(folder_ / "a", tensors);
-  const NamedTensors read = read_safetensors(folder_ / "a");
+  const TensorsByName read = read_safetensors(folder_ / "a");
   ASSERT_EQ(read.size(), tensors.size());
   for (const auto& [name, tensor] : tensors) {
     EXPECT_EQ(read.at(name).scalar_type(), tensor.scalar_type()) << name;
@@ -157,7 +157,7 @@ TEST_F(SafetensorsTest, ShardsAreOneModel) {
     std::ofstream(folder_ / "model.safetensors.index.json") << R"({"weight_map": )" << map << "}";
   };
   index(R"({"x": "a.safetensors", "y": "b.safetensors"})");
-  const NamedTensors read = read_model_tensors(folder_);
+  const TensorsByName read = read_model_tensors(folder_);
   EXPECT_EQ(read.size(), 2u);
   EXPECT_EQ(read.at("y").item<float>(), 1);
   for (const char* wrong : {R"({"y": "a.safetensors"})", R"({"x": "../a.safetensors"})", R"({"x": 3})", "[]"}) {

@@ -213,7 +213,7 @@ std::vector<std::pair<std::string, Bytes>> read_table(const MappedFile& mapped, 
 
 }  // namespace
 
-NamedTensors read_tensorflow_checkpoint(const std::filesystem::path& index) {
+TensorsByName read_tensorflow_checkpoint(const std::filesystem::path& index) {
   const std::string source = index.string();
   const MappedFile mapped(index);
   const auto entries = read_table(mapped, source);
@@ -222,7 +222,7 @@ NamedTensors read_tensorflow_checkpoint(const std::filesystem::path& index) {
   }
   const std::uint64_t shards = read_header(entries.front().second, source);
   std::map<std::uint64_t, std::unique_ptr<MappedFile>> files;
-  NamedTensors tensors;
+  TensorsByName tensors;
   for (const auto& [name, message] : entries) {
     if (name.empty() || is_slot(name)) continue;
     const BundleEntry entry = read_entry(message, source);

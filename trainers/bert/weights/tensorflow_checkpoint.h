@@ -14,10 +14,10 @@ namespace bert {
 // of their own; optimizer's slots (adam_m, adam_v) and what has another type are left out. `index` is the file
 // NAME.index. Throws std::runtime_error for compressed tables, big-endian files, tensors in slices, and what is
 // damaged: the tensors' checksums are compared.
-NamedTensors read_tensorflow_checkpoint(const std::filesystem::path& index);
+TensorsByName read_tensorflow_checkpoint(const std::filesystem::path& index);
 
 // The same weights under the names of Hugging Face's BERT, with kernels transposed, as our_name() knows them; others
 // are left out. The heads of run_squad.py and run_classifier.py become qa_outputs and classifier.
-NamedTensors from_tensorflow_names(const NamedTensors& tensors);
+TensorsByName from_tensorflow_names(const TensorsByName& tensors);
 
 }  // namespace bert

@@ -1,0 +1,59 @@
+#include "cli/setup.h"
+
+#include <stdexcept>
+
+#include <torch/cuda.h>
+#include <torch/utils.h>
+
+#include "training/adam.h"
+#include "training/determinism.h"
+#include "training/lamb.h"
+
+namespace bert {
+
+at::Device choose_device(const std::string& name) {
+  const bool has_cuda = torch::cuda::is_available();
+  if (name == "cuda" && !has_cuda) {
+    throw std::invalid_argument("--device cuda: this LibTorch sees no CUDA device; --device cpu trains without one");
+  }
+  return name == "cpu" || !has_cuda ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
+}
+
+at::ScalarType precision_from_name(const std::string& name) {
+  if (name == "float32") return at::kFloat;
+  if (name == "bfloat16") return at::kBFloat16;
+  if (name == "float16") return at::kHalf;
+  throw std::invalid_argument("--precision " + name + ": expected float32, bfloat16 or float16");
+}
+
+void prepare(const TrainOptions& options) {
+  if (options.deterministic) {
+    be_deterministic(options.threads);
+  } else if (options.threads > 0) {
+    torch::set_num_threads(options.threads);
+  }
+  seed_all(options.seed);
+}
+
+NamedTensors named_parameters(const torch::nn::Module& module) {
+  NamedTensors named;
+  for (const auto& parameter : module.named_parameters()) named.emplace_back(parameter.key(), parameter.value());
+  return named;
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, NamedTensors parameters) {
+  if (options.optimizer == "lamb") {
+    LambOptions lamb;
+    lamb.weight_decay = options.weight_decay;
+    lamb.bias_correction = options.bias_correction;
+    return std::make_unique<Lamb>(std::move(parameters), lamb);
+  }
+  AdamOptions adam;
+  adam.weight_decay = options.weight_decay;
+  adam.decoupled_decay = options.optimizer == "adamw";
+  adam.bias_correction = options.bias_correction;
+  adam.no_decay = bert_exclusions();
+  return std::make_unique<Adam>(std::move(parameters), adam);
+}
+
+}  // namespace bert

@@ -1,0 +1,55 @@
+// What a training is asked for on the command line, and how it is checked.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/App.hpp>
+
+namespace bert {
+
+// Of how a model is trained, whatever it is trained for.
+struct TrainOptions {
+  std::filesystem::path model;  // folder with config.json, weights and vocabulary
+  std::filesystem::path out;    // gets model/, result.json and, without a job's folder, checkpoints/
+  std::string device = "auto";  // auto, cpu, cuda
+  std::string precision = "float32";
+  std::string optimizer = "adamw";
+  std::string decay = "linear";
+  double learning_rate = 5e-5;
+  double warmup = 0.1;  // proportion of all steps
+  double weight_decay = 0.01;
+  double max_gradient_norm = 1.0;
+  bool bias_correction = true;
+  std::int64_t epochs = 2;
+  std::int64_t max_steps = 0;  // 0: as the epochs say
+  std::int64_t batch_size = 16;
+  std::int64_t accumulate = 1;
+  std::int64_t checkpoint_interval = 500;  // steps; 0: only when somebody asks
+  std::uint64_t seed = 42;
+  int threads = 0;  // 0: as LibTorch chooses
+  bool deterministic = false;
+  bool skip_padding = true;
+  bool use_hook = true;
+  std::filesystem::path run_dir;  // empty: the environment's, else out/run
+};
+
+// Of answers in texts.
+struct SpanOptions {
+  std::vector<std::filesystem::path> train;
+  std::filesystem::path dev;
+  std::int64_t train_size = 0, dev_size = 0;  // questions, drawn by the seed; 0: all
+  std::int64_t max_length = 384, stride = 128, max_question = 64, max_answer = 30;
+  std::string stride_means = "moved";     // tokens: moved, shared
+  std::int64_t evaluation_interval = 0;   // steps; 0: after each epoch
+  std::int64_t evaluation_batch_size = 32;
+  std::int64_t looked_at = 4;  // windows whose attention is captured at each evaluation
+};
+
+void add_train_options(CLI::App& app, TrainOptions& options);
+void add_window_options(CLI::App& app, SpanOptions& options);
+void add_span_training_options(CLI::App& app, SpanOptions& options);
+
+}  // namespace bert
