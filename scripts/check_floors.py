@@ -25,15 +25,23 @@ EXTRA_HEADERS = TABLE["extra_headers"]
 # Headers of a floor that others may include besides the public ones: the Python package links the floors itself.
 LENT_HEADERS = TABLE["lent_headers"]
 
+# Which folders of a trainer each of its folders may include besides itself, and who outside may include which.
+TRAINERS = TABLE["trainers"]
+LENT_TRAINERS = TABLE["lent_trainers"]
+
+# Those folders of a trainer that know LibTorch.
+WITH_TORCH = tuple(f"trainers/bert/{folder}/" for folder in ("weights", "model", "training", "parallel", "cli"))
+
 # Where a library may be included; one that is not listed may be included nowhere.
 LIBRARIES = {
     "fmt": ("src", "bench", "fuzz", "tests", "examples", "adapters"),
-    "nlohmann": ("src", "bench", "fuzz", "tests", "examples"),
-    "CLI": ("src/ui/cli", "examples"),
+    "nlohmann": ("src", "bench", "fuzz", "tests", "examples", "trainers"),
+    "CLI": ("src/ui/cli", "examples", "trainers"),
     "nanobind": ("adapters/python",),
     "structmember.h": ("adapters/python",),  # Python's own
     "pcre2.h": ("src/core/base",),
-    "hwy": ("src/data/tensor", "bench"),
+    "hwy": ("src/data/tensor", "bench", "trainers/bert/model"),
+    "unicode": ("trainers/bert/squad",),  # ICU
     "simdjson.h": ("src/data/foreign",),
     "toml++": ("src/core/base",),
     "sqlite3.h": ("src/work/catalogue",),
@@ -45,12 +53,12 @@ LIBRARIES = {
     "png.h": ("src/read/transfer",),
     "dlpack": ("src/data/tensor",),
     "test_paths.h": ("src", "tests"),  # of the build: where sources and build lie
-    "gtest": ("src", "bench", "tests", "adapters", "examples"),
-    "gmock": ("src", "bench", "tests", "adapters", "examples"),
-    "zlib.h": ("examples", "src/read/transfer", "src/ui/answers", "src/ui/cli/commands"),
-    "torch": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
-    "ATen": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
-    "c10": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
+    "gtest": ("src", "bench", "tests", "adapters", "examples", "trainers"),
+    "gmock": ("src", "bench", "tests", "adapters", "examples", "trainers"),
+    "zlib.h": ("examples", "trainers/bert/training", "src/read/transfer", "src/ui/answers", "src/ui/cli/commands"),
+    "torch": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload", *WITH_TORCH),
+    "ATen": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload", *WITH_TORCH),
+    "c10": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload", *WITH_TORCH),
 }
 
 # Headers of the operating system and of files, which turn bytes in, bytes out into I/O.
@@ -70,7 +78,7 @@ FILE_RULES = ("similar_across_runs.cc",)
 FILE_ACCESS = re.compile(r"<(filesystem|fstream|unistd\.h|fcntl\.h)>|\"store/storage/|\b(Trial::open|popen|system|fopen)\s*\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
-ROOTS = ("include", "src", "adapters", "examples", "bench", "fuzz", "tests")
+ROOTS = ("include", "src", "adapters", "examples", "trainers", "bench", "fuzz", "tests")
 
 
 def floor_below_src(path):
@@ -137,14 +145,32 @@ class Checker:
         if target:
             if any(path.startswith(place) and name in lent for place, lent in LENT_HEADERS.items()):
                 return None
-            if path.startswith(("include/", "adapters/", "examples/")):
+            if path.startswith(("include/", "adapters/", "examples/", "trainers/")):
                 return f'"{name}" is internal; only src, bench, fuzz and tests may include it'
             if not (self.root / "src" / name).exists():
                 return f'"{name}" does not exist under src'
             return self.check_floor(path, target, name)
         if path.startswith(("src/", "include/")):
             return f'"{name}" is neither "trainwarden/<file>" nor "<wing>/<floor>/<file>"'
-        return self.check_local(path, name)
+        inside = not name.startswith(".") and "/" in name
+        trainer = next((each for each in TRAINERS if inside and (self.root / each / name).exists()), None)
+        return self.check_trainer(path, trainer, name) if trainer else self.check_local(path, name)
+
+    @staticmethod
+    def check_trainer(path, trainer, name):
+        """`name` is "<folder>/<file>" of a trainer."""
+        target = name.split("/")[0]
+        if any(path.startswith(place) and f"{trainer}/{target}" in lent for place, lent in LENT_TRAINERS.items()):
+            return None
+        if not path.startswith(trainer + "/"):
+            return f'"{name}" is of {trainer}, which lends it to nobody here'
+        folder = path.removeprefix(trainer + "/").split("/")[0]
+        allowed = TRAINERS[trainer].get(folder)
+        if allowed is None:
+            return f"not in a folder of {trainer}; they are " + ", ".join(TRAINERS[trainer])
+        if target == folder or target in allowed:
+            return None
+        return f'"{name}" is of {trainer}/{target}; {folder} may include {", ".join(allowed) or "no other folder"}'
 
     @staticmethod
     def floor_of_include(name):

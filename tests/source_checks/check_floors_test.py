@@ -52,6 +52,15 @@ class CheckFloorsTest(TreeTest):
             self.assert_refused("include/trainwarden/hook.h", f"#include <{header}>\n", "hook.h:1:")
         self.assert_refused("include/trainwarden/hook.h", '#include "core/base/bytes.h"\n', "is internal")
 
+    def test_folders_of_a_trainer_keep_their_order(self):
+        self.write("trainers/bert/text/tokenizer.h", "#include <string>\n")
+        self.write("trainers/bert/squad/windows.h", '#include "text/tokenizer.h"\n')
+        self.write("fuzz/fuzz_text.cc", '#include "text/tokenizer.h"\n')
+        self.assertEqual(self.check()[0], 0)
+        self.assert_refused("trainers/bert/text/words.cc", '#include "squad/windows.h"\n', "text may include no other folder")
+        self.assert_refused("trainers/bert/text/words.cc", "#include <torch/utils.h>\n", "words.cc:1:")
+        self.assert_refused("bench/x.cc", '#include "text/tokenizer.h"\n', "lends it to nobody here")
+
     def test_no_request_reaches_rule_files(self):
         self.write("src/judge/rules/registry.h")
         self.write("src/ui/views/good.cc", '#include "judge/rules/registry.h"\n')
