@@ -87,7 +87,8 @@ def mixed_texts(count):
     """Marks that are put into order: the library then gives pieces the places of neighbours, so ids alone count."""
     draw = random.Random(2)
     marks = [chr(c) for c in (0x300, 0x301, 0x316, 0x334, 0x345, 0x302E, 0x302F, 0x1D165, 0x1D166, 0x1D16D, 0x1BAA,
-                              0xA953, 0x111C0, 0x8D4, 0x8D5, 0x1E000, 0x1E94A, 0x11442, 0x5B0, 0xF73, 0x344, 0x1D160, 0x1D1BD)]
+                              0xA953, 0x111C0, 0x8D4, 0x8D5, 0x1E000, 0x1E94A, 0x11442, 0x5B0, 0xF73, 0x344,
+                              0x1D160, 0x1D1BD)]
     mixed = marks + list("ab. \u4e00\uac00\uac01\ud7a3\u0130\u03a3\u00df\ufb01\u2126\u212b\u1e9b\u226e\u037e\u1fef"
                          "\u00a0\u2028\u3000\u200b\u200d\u00ad\ufeff\u0000\u0007\ufffd\ue000\U000e0001\U0002f800")
     for _ in range(count):
