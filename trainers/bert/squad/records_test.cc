@@ -63,8 +63,8 @@ TEST(RecordsTest, ReadsTheFlatForm) {
 }
 
 TEST(RecordsTest, CountsAnswersThatAreNotAtTheirPlace) {
-  const std::string elsewhere =
-      R"({"id": "q", "question": "?", "answers": [{"text": "a city", "answer_start": 9}, {"text": "city", "answer_start": 12}]})";
+  const std::string elsewhere = R"({"id": "q", "question": "?", "answers": [{"text": "a city", "answer_start": 9},)"
+                                R"( {"text": "city", "answer_start": 12}]})";
   EXPECT_EQ(parse_questions(v1(elsewhere), "dev.json").misplaced_answers, 1u);
 }
 

@@ -3,8 +3,8 @@
 
 usage: evaluation_parity_test.py BERT_TEXT_TOOL
 
-A prediction for each question of dev-v1.1.json, made of its context: spans, and edits that are hard on letters, spaces and
-marks. To the last digit. And normalized texts around every code point: a sample; BERT_TEXT_WHOLE=1 takes all.
+A prediction for each question of dev-v1.1.json, made of its context: spans, and edits that are hard on letters, spaces
+and marks. To the last digit. And normalized texts around every code point: a sample; BERT_TEXT_WHOLE=1 takes all.
 """
 import collections
 import json
@@ -60,10 +60,12 @@ def mean(values):
 def hostile(draw, text):
     edits = [lambda t: t, str.upper, str.title, lambda t: "The " + t, lambda t: t.replace(" ", "\u00a0"),
              lambda t: t.replace(" ", "\u3000 "), lambda t: t + "\u0301", lambda t: unicodedata.normalize("NFD", t),
-             lambda t: t.replace("s", "\u03a3"), lambda t: t.replace("i", "\u0130"), lambda t: "\u201c" + t + "\u201d",
-             lambda t: t.replace(" ", " a\u0301 "), lambda t: t.replace("e", "\u00e9"), lambda t: t.replace(" ", "\u200b"),
+             lambda t: t.replace("s", "\u03a3"), lambda t: t.replace("i", "\u0130"),
+             lambda t: "\u201c" + t + "\u201d", lambda t: t.replace(" ", " a\u0301 "),
+             lambda t: t.replace("e", "\u00e9"), lambda t: t.replace(" ", "\u200b"),
              lambda t: t.replace("o", "\ud55c"), lambda t: f"a-{t}-an", lambda t: t.replace("a", "a\u2013the"),
-             lambda t: t + "\u2028the\x85a\x1fan", lambda t: t[::-1], lambda t: "", lambda t: " the ", lambda t: "\u00bd" + t]
+             lambda t: t + "\u2028the\x85a\x1fan", lambda t: t[::-1], lambda t: "", lambda t: " the ",
+             lambda t: "\u00bd" + t]
     return draw.choice(edits)(draw.choice(edits)(text))
 
 
@@ -109,7 +111,8 @@ def check_v2(tool, folder, questions, predictions):
     odds = {i: draw.randrange(-50, 50) / 8 for i in predictions}  # ties are there
     (folder / "v2.json").write_text(json.dumps(predictions), encoding="utf-8")
     (folder / "odds.json").write_text(json.dumps(odds), encoding="utf-8")
-    ours = json.loads(text_tool.run(tool, "evaluate", "v2", folder / "dev2.json", folder / "v2.json", folder / "odds.json", 1))
+    ours = json.loads(text_tool.run(tool, "evaluate", "v2", folder / "dev2.json", folder / "v2.json",
+                                    folder / "odds.json", 1))
     raw = {qa["id"]: score_v2(predictions[qa["id"]], [a["text"] for a in qa["answers"]]) for _, _, qa in questions}
     has = {qa["id"]: bool(qa["answers"]) for _, _, qa in questions}
     final = {i: (float(not has[i]),) * 2 if odds[i] > 1 else score for i, score in raw.items()}

@@ -28,7 +28,8 @@ class Pieces:
     def __init__(self, vocabulary):
         self.names = vocabulary.read_text(encoding="utf-8").splitlines()
         self.ids = {name: i for i, name in enumerate(self.names)}
-        self.model = tokenizers.Tokenizer(tokenizers.models.WordPiece(self.ids, unk_token="[UNK]", max_input_chars_per_word=100))
+        wordpiece = tokenizers.models.WordPiece(self.ids, unk_token="[UNK]", max_input_chars_per_word=100)
+        self.model = tokenizers.Tokenizer(wordpiece)
         self.normalize = tokenizers.normalizers.BertNormalizer().normalize_str
         self.split = tokenizers.pre_tokenizers.BertPreTokenizer().pre_tokenize_str
         self.model.normalizer = tokenizers.normalizers.BertNormalizer()
@@ -165,7 +166,8 @@ def text_of(pieces, words, candidate):
     window = candidate.window
     if window is None:
         return ""
-    folded = " ".join(pieces.names[i] for i in window[1][candidate.begin:candidate.end + 1]).replace(" ##", "").replace("##", "")
+    names = [pieces.names[i] for i in window[1][candidate.begin:candidate.end + 1]]
+    folded = " ".join(names).replace(" ##", "").replace("##", "")
     first, last = window[3][candidate.begin - window[2]], window[3][candidate.end - window[2]]
     return final_text(pieces, " ".join(folded.split()), " ".join(words[first:last + 1]))
 
@@ -221,7 +223,8 @@ def main():
         text_tool.write_squad(path, questions)
         for meaning in ("moved", "shared"):
             for stride in (128, 17):
-                ours = text_tool.json_lines(text_tool.run(tool, "windows", vocabulary, path, LENGTH, stride, meaning, "train"))
+                output = text_tool.run(tool, "windows", vocabulary, path, LENGTH, stride, meaning, "train")
+                ours = text_tool.json_lines(output)
                 theirs = [window for i, (_, context, qa) in enumerate(questions)
                           for window in windows_of(pieces, i, context, qa, stride, meaning == "moved", True)]
                 mistakes += report(f"windows, {stride} pieces {meaning}", ours, theirs, lambda a, b: a == b)

@@ -4,7 +4,7 @@
 usage: tokenizer_parity_test.py BERT_TEXT_TOOL [--speed]
 
 On texts of SQuAD, every code point alone and within words, marks in any order, bytes that are no UTF-8 and words of any
-length, with each set of options. A sample; BERT_TEXT_WHOLE=1 takes all. --speed: megabytes a second of both in place of it.
+length, with each set of options. A sample; BERT_TEXT_WHOLE=1 takes all. --speed: megabytes a second of both instead.
 """
 import os
 import random
@@ -84,10 +84,11 @@ def texts_of_code_points(points):
 
 
 def mixed_texts(count):
-    """Marks that are put into order: the library then gives pieces the places of their neighbours, so ids alone count."""
+    """Marks that are put into order: the library then gives pieces the places of neighbours, so ids alone count."""
     draw = random.Random(2)
-    marks = [chr(c) for c in (0x300, 0x301, 0x316, 0x334, 0x345, 0x302E, 0x302F, 0x1D165, 0x1D166, 0x1D16D, 0x1BAA, 0xA953,
-                              0x111C0, 0x8D4, 0x8D5, 0x1E000, 0x1E94A, 0x11442, 0x5B0, 0xF73, 0x344, 0x1D160, 0x1D1BD)]
+    marks = [chr(c) for c in (0x300, 0x301, 0x316, 0x334, 0x345, 0x302E, 0x302F, 0x1D165, 0x1D166, 0x1D16D, 0x1BAA,
+                              0xA953, 0x111C0, 0x8D4, 0x8D5, 0x1E000, 0x1E94A, 0x11442, 0x5B0, 0xF73, 0x344,
+                              0x1D160, 0x1D1BD)]
     mixed = marks + list("ab. \u4e00\uac00\uac01\ud7a3\u0130\u03a3\u00df\ufb01\u2126\u212b\u1e9b\u226e\u037e\u1fef"
                          "\u00a0\u2028\u3000\u200b\u200d\u00ad\ufeff\u0000\u0007\ufffd\ue000\U000e0001\U0002f800")
     for _ in range(count):
@@ -108,8 +109,8 @@ def long_words():
 def broken_bytes(count):
     """Lone surrogates, overlong forms, cut characters: with what Python puts in their place."""
     draw = random.Random(3)
-    parts = [b"word", b" ", b"\xed\xa0\x80", b"\xc0\x80", b"\xe0\x80\xaf", b"\xf4\x90\x80\x80", b"\xff", b"\xc3", b"\xe2\x82",
-             "\u00e9\u0301".encode(), "\u4e00".encode(), b".", b"\xf0\x9f\x98", b"\x80"]
+    parts = [b"word", b" ", b"\xed\xa0\x80", b"\xc0\x80", b"\xe0\x80\xaf", b"\xf4\x90\x80\x80", b"\xff", b"\xc3",
+             b"\xe2\x82", "\u00e9\u0301".encode(), "\u4e00".encode(), b".", b"\xf0\x9f\x98", b"\x80"]
     return [b"".join(draw.choices(parts, k=draw.randrange(1, 15))) for _ in range(count)]
 
 
@@ -160,7 +161,8 @@ def print_speed(tool, vocabulary):
         file.write("".join(line + "\n" for line in lines))
         file.flush()
         for _ in range(5):
-            our_line = subprocess.run([tool, "speed", vocabulary, file.name, "1"], capture_output=True, text=True, check=True)
+            command = [tool, "speed", vocabulary, file.name, "1"]
+            our_line = subprocess.run(command, capture_output=True, text=True, check=True)
             begin = time.process_time()
             tokenizer.encode_batch_fast(lines, add_special_tokens=False)
             one = size / (time.process_time() - begin) / 1e6
