@@ -51,6 +51,9 @@ class PlainBert:
         self.config = json.loads((folder / "config.json").read_text())
         self.weights = {k: v.requires_grad_() for k, v in read_safetensors(folder / "model.safetensors").items()}
 
+    def table(self, index: torch.Tensor, name: str, padding: int | None = None) -> torch.Tensor:
+        return F.embedding(index, self.weights[f"bert.embeddings.{name}_embeddings.weight"], padding)
+
     def linear(self, x: torch.Tensor, name: str) -> torch.Tensor:
         return F.linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
 
@@ -67,8 +70,8 @@ class PlainBert:
 
     def __call__(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
         """Logits [B, T, 2]."""
-        table = lambda name, index: F.embedding(index, self.weights[f"bert.embeddings.{name}_embeddings.weight"])
-        x = table("word", ids) + table("token_type", types) + table("position", torch.arange(ids.shape[1])[None])
+        x = self.table(ids, "word", self.config["pad_token_id"]) + self.table(types, "token_type")
+        x = x + self.table(torch.arange(ids.shape[1])[None], "position")
         x = self.norm(x, "bert.embeddings.LayerNorm")
         added = (1.0 - mask[:, None, None, :].float()) * torch.finfo(torch.float32).min
         for i in range(self.config["num_hidden_layers"]):
