@@ -50,7 +50,7 @@ demo_bert() {
   printf '\n  %s/run/%s/attention\n\n' "$page" "$name"
   build/release/bin/trainwarden run --runs "$folder" --name "$name" --rules default --attach off -- \
     build/release/bin/bert train-spans --model "$minilm" --train "$train" --dev "$dev" --out "$folder/$name-model" \
-    --train-size 1500 --dev-size 200 --epochs 1 --learning-rate 1e-4 --eval-interval 40 --checkpoint-interval 0 "$@" ||
+    --train-size 1400 --dev-size 160 --epochs 1 --learning-rate 4e-4 --eval-interval 40 --checkpoint-interval 0 "$@" ||
     status=$?
   if ((status != 0)); then return "$status"; fi
   show_what_bert_learned "$folder" "$name"
