@@ -145,6 +145,14 @@ TEST_F(RunCommand, AQuietRuleDoesNotChangeTheExitCode) {
   EXPECT_NE(outcome.err.find("NoIssuesFound"), std::string::npos) << outcome.err;
 }
 
+TEST_F(RunCommand, OfASetOfRulesOneSentenceIsPrinted) {
+  const Outcome outcome = cli({"run", "--name", "many", "--rules", "default", "--", tiny_training().string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("the training was not examined.\nOf "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("diagnose many --whole"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("NotApplicable"), std::string::npos) << outcome.err;
+}
+
 TEST_F(RunCommand, SignalsThatAreSentToItReachTheProgramOnce) {
   Background run(cli_command({"run", "--", tiny_training().string(), "--await-signal"}), folder_);
   run.await_output("ready");

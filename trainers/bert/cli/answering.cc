@@ -34,19 +34,19 @@ void tell(const SpanResult& result, std::size_t questions, bool json) {
     std::printf("%s\n", figures.dump(2).c_str());
     return;
   }
-  std::printf("f1 %.2f  exact match %.2f  (%zu questions, %ld windows, %.1f windows/s)\n", result.f1, result.exact_match,
-              questions, result.windows, rate);
+  std::printf("f1 %.2f  exact match %.2f  (%zu questions, %ld windows, %.1f windows/s)\n", result.f1,
+              result.exact_match, questions, result.windows, rate);
 }
 
 int run_answer(const AnswerCommand& command) {
   prepare(command.machine);
   const ModelConfig config = read_config(command.model);
   const Tokenizer tokenizer = Tokenizer::load(command.model, {});
+  check_fits(config, tokenizer.vocabulary(), command.spans.max_length, command.model.string());
   const std::vector<Question> questions =
       draw_questions(read_questions(command.data).all, command.spans.dev_size, command.machine.seed);
   BertForSpans model(config);
-  const LoadReport report =
-      load_weights(*model, config, read_model_tensors(command.model), command.model.string());
+  const LoadReport report = load_weights(*model, config, read_model_tensors(command.model), command.model.string());
   if (!report.fresh.empty()) {
     std::fprintf(stderr, "bert: %s has no head for answers: they will be random\n", command.model.c_str());
   }
@@ -62,8 +62,10 @@ int run_answer(const AnswerCommand& command) {
 int run_score(const fs::path& data, const fs::path& answers) {
   const std::vector<Question> questions = read_questions(data).all;
   const EvaluationV1 score = evaluate_v1(questions, read_predictions(answers));
-  const nlohmann::ordered_json figures = {
-      {"exact_match", score.exact_match}, {"f1", score.f1}, {"questions", questions.size()}, {"missing", score.missing}};
+  const nlohmann::ordered_json figures = {{"exact_match", score.exact_match},
+                                          {"f1", score.f1},
+                                          {"questions", questions.size()},
+                                          {"missing", score.missing}};
   std::printf("%s\n", figures.dump(2).c_str());
   return 0;
 }

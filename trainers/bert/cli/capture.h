@@ -23,8 +23,8 @@ struct Progress {
 //   bertencoder0_transformer0_multiheadattentioncell0_query_output_0   [B, T, H·d], and key_output_0
 //   bertencoder0_transformer0_multiheadattentioncell0_output_1         [B, H, T, T], after its softmax
 //   input_tokens                                                       strings [B, T]
-// At each evaluation, whole. Losses and numbers at every step; weights, biases and gradients as statistics at every 10th.
-// The environment (TRAINWARDEN_CONFIG, TRAINWARDEN_RUN_DIR, ...) has its say, then the command line. Throws
+// At each evaluation, whole. Losses and numbers at every step; weights, biases and gradients as statistics at every
+// 10th. The environment (TRAINWARDEN_CONFIG, TRAINWARDEN_RUN_DIR, ...) has its say, then the command line. Throws
 // std::invalid_argument where that contradicts itself. Without a folder to write to the training goes on unseen.
 std::unique_ptr<trainwarden::Hook> open_hook(const TrainOptions& options, const ModelConfig& config,
                                              const Progress& progress);

@@ -1,4 +1,5 @@
-// The sub-commands of `bert`. Each adds itself and, where it is chosen, sets what is to be done, which gives the exit code.
+// The sub-commands of `bert`. Each adds itself and, where it is chosen, sets what is to be done, which gives the exit
+// code.
 #pragma once
 
 #include <functional>

@@ -48,7 +48,8 @@ std::string describe(const TrainOptions& options, const SpanOptions& spans) {
       .dump();
 }
 
-void check_same_training(const Checkpoint& checkpoint, const std::string& described, const std::filesystem::path& path) {
+void check_same_training(const Checkpoint& checkpoint, const std::string& described,
+                         const std::filesystem::path& path) {
   const auto found = checkpoint.texts.find("options");
   if (found == checkpoint.texts.end() || found->second == described) return;
   throw std::runtime_error(path.string() + " is of another training: it has the options " + found->second +

@@ -26,6 +26,26 @@ at::ScalarType precision_from_name(const std::string& name) {
   throw std::invalid_argument("--precision " + name + ": expected float32, bfloat16 or float16");
 }
 
+void check_precision(const at::Device& device, at::ScalarType precision) {
+  if (device.is_cpu() && precision == at::kHalf) {
+    throw std::invalid_argument(
+        "--precision float16: a CPU computes in float32 or bfloat16; float16 is for CUDA devices");
+  }
+}
+
+void check_fits(const ModelConfig& config, const Vocabulary& vocabulary, std::int64_t max_length,
+                const std::string& model) {
+  if (static_cast<std::int64_t>(vocabulary.size()) > config.vocab_size) {
+    throw std::runtime_error(model + ": its vocabulary has " + std::to_string(vocabulary.size()) +
+                             " pieces, and its config.json says " + std::to_string(config.vocab_size) +
+                             "; it is the vocabulary of another model");
+  }
+  if (max_length > config.max_position_embeddings) {
+    throw std::invalid_argument("--max-length " + std::to_string(max_length) + ": " + model + " reads at most " +
+                                std::to_string(config.max_position_embeddings) + " pieces at once");
+  }
+}
+
 void prepare(const TrainOptions& options) {
   if (options.deterministic) {
     be_deterministic(options.threads);

@@ -50,7 +50,8 @@ void SpanEvaluation::predict(BertForSpans& model, const std::function<void(std::
     const std::size_t end = std::min(begin + batch_size, by_length_.size());
     const std::span<const Window* const> chosen(by_length_.data() + begin, end - begin);
     const SpanBatch batch = make_batch(chosen, tokenizer_.vocabulary().padding(), device);
-    const at::Tensor logits = model->forward(batch.inputs, {.skip_padding = true}).to(at::kCPU, at::kFloat).contiguous();
+    const at::Tensor logits =
+        model->forward(batch.inputs, {.skip_padding = true}).to(at::kCPU, at::kFloat).contiguous();
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto window = static_cast<std::size_t>(chosen[i] - windows_.data());
       begin_logits_[window] = logits_of(logits, static_cast<std::int64_t>(i), chosen[i]->ids.size(), 0);
@@ -95,7 +96,8 @@ std::vector<Prediction> SpanEvaluation::answers() const {
 void SpanEvaluation::score(SpanResult& result) const {
   std::vector<PredictedText> texts;
   for (const Prediction& prediction : result.predictions) {
-    texts.push_back({.id = prediction.id, .text = prediction.text, .impossible_probability = prediction.impossible_margin});
+    texts.push_back(
+        {.id = prediction.id, .text = prediction.text, .impossible_probability = prediction.impossible_margin});
   }
   std::vector<Score> scores;
   if (has_impossible_) {

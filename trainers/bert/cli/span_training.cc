@@ -14,7 +14,6 @@
 #include "cli/setup.h"
 #include "cli/span_data.h"
 #include "cli/span_evaluation.h"
-#include "trainwarden/torch.h"
 #include "training/autocast.h"
 #include "training/batch_order.h"
 #include "training/checkpoint.h"
@@ -23,6 +22,7 @@
 #include "training/lamb.h"
 #include "training/loss_scaler.h"
 #include "training/schedule.h"
+#include "trainwarden/torch.h"
 #include "weights/exporting.h"
 
 namespace bert {
@@ -44,7 +44,8 @@ TrainSet read_train_set(const TrainOptions& options, const SpanOptions& spans, c
   TrainSet set;
   for (const fs::path& file : spans.train) {
     std::vector<Question> read = read_questions(file).all;
-    set.questions.insert(set.questions.end(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));
+    set.questions.insert(set.questions.end(), std::make_move_iterator(read.begin()),
+                         std::make_move_iterator(read.end()));
   }
   set.questions = draw_questions(std::move(set.questions), spans.train_size, options.seed);
   for (std::size_t i = 0; i < set.questions.size(); ++i) {
@@ -72,13 +73,14 @@ class SpanTraining {
         device_(choose_device(options.device)),
         precision_(precision_from_name(options.precision)),
         config_(read_config(options.model)),
-        tokenizer_(Tokenizer::load(options.model, {})),
+        tokenizer_(load_tokenizer()),
         train_(read_train_set(options, spans, tokenizer_)),
         dev_(draw_questions(read_questions(spans.dev).all, spans.dev_size, options.seed)),
         evaluation_(dev_, tokenizer_, spans),
         order_(order_options()),
         model_(load_model()),
         optimizer_(make_optimizer(options, named_parameters(*model_))) {
+    check_precision(device_, precision_);
     progress_.total_steps = options.max_steps > 0 ? options.max_steps : options.epochs * steps_in_epoch();
     schedule_ = {.peak = options.learning_rate,
                  .warmup_steps = warmup_steps(options.warmup, progress_.total_steps),
@@ -112,8 +114,16 @@ class SpanTraining {
   }
 
  private:
+  Tokenizer load_tokenizer() const {
+    Tokenizer tokenizer = Tokenizer::load(options_.model, {});
+    check_fits(config_, tokenizer.vocabulary(), spans_.max_length, options_.model.string());
+    return tokenizer;
+  }
+
   BatchOrderOptions order_options() const {
-    return {.examples = static_cast<std::int64_t>(train_.windows.size()), .batch = options_.batch_size, .seed = options_.seed};
+    return {.examples = static_cast<std::int64_t>(train_.windows.size()),
+            .batch = options_.batch_size,
+            .seed = options_.seed};
   }
 
   std::int64_t steps_in_epoch() const {
@@ -131,7 +141,8 @@ class SpanTraining {
   }
 
   void tell_what_is_trained() const {
-    if (train_.left_out > 0) std::printf("%zu questions are left out: their answers are not at their places\n", train_.left_out);
+    if (train_.left_out > 0)
+      std::printf("%zu questions are left out: their answers are not at their places\n", train_.left_out);
     std::printf("%zu questions in %zu windows to train on, %zu of %s to evaluate, %ld steps of %ld on %s\n",
                 train_.questions.size(), train_.windows.size(), dev_.size(), spans_.dev.filename().c_str(),
                 progress_.total_steps, options_.batch_size * options_.accumulate, device_.str().c_str());
@@ -215,8 +226,9 @@ class SpanTraining {
 
   void save_f1_per_item(const SpanResult& result) {
     const auto count = static_cast<std::int64_t>(result.f1_of_question.size());
-    hook_->save_tensor("f1_per_item", trainwarden::TensorView::of(result.f1_of_question.data(),
-                                                                  trainwarden::DType::kFloat64, trainwarden::Shape({count})));
+    hook_->save_tensor("f1_per_item",
+                       trainwarden::TensorView::of(result.f1_of_question.data(), trainwarden::DType::kFloat64,
+                                                   trainwarden::Shape({count})));
   }
 
   // The same few windows each time, so that what changes is the model.
@@ -250,7 +262,8 @@ class SpanTraining {
   void resume() {
     if (precision_ == at::kHalf) scaler_.emplace();
     const FoundCheckpoint found = find_newest_checkpoint(checkpoint_folder());
-    for (const auto& [path, reason] : found.refused) std::fprintf(stderr, "%s is not used: %s\n", path.c_str(), reason.c_str());
+    for (const auto& [path, reason] : found.refused)
+      std::fprintf(stderr, "%s is not used: %s\n", path.c_str(), reason.c_str());
     if (!found.checkpoint) return;
     const Checkpoint& checkpoint = *found.checkpoint;
     check_same_training(checkpoint, describe(options_, spans_), found.path);

@@ -64,7 +64,8 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
 
 void add_window_options(CLI::App& app, SpanOptions& o) {
   add_number(app, "--max-length", o.max_length, "pieces in a window")->check(CLI::Range(16, 512));
-  add_number(app, "--stride", o.stride, "from one window to the next, in pieces of the text")->check(CLI::PositiveNumber);
+  add_number(app, "--stride", o.stride, "from one window to the next, in pieces of the text")
+      ->check(CLI::PositiveNumber);
   app.add_option("--stride-means", o.stride_means,
                  "that so many pieces are moved on, as BERT's own code has it, or shared, as Hugging Face's script")
       ->check(CLI::IsMember({"moved", "shared"}))

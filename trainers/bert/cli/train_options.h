@@ -42,8 +42,8 @@ struct SpanOptions {
   std::filesystem::path dev;
   std::int64_t train_size = 0, dev_size = 0;  // questions, drawn by the seed; 0: all
   std::int64_t max_length = 384, stride = 128, max_question = 64, max_answer = 30;
-  std::string stride_means = "moved";     // tokens: moved, shared
-  std::int64_t evaluation_interval = 0;   // steps; 0: after each epoch
+  std::string stride_means = "moved";    // tokens: moved, shared
+  std::int64_t evaluation_interval = 0;  // steps; 0: after each epoch
   std::int64_t evaluation_batch_size = 32;
   std::int64_t looked_at = 4;  // windows whose attention is captured at each evaluation
 };

@@ -253,11 +253,15 @@ int run_exit_code(const ProgramResult& result, const watch::RuleReport& inside) 
   return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
 }
 
-// Of a training that was examined, the diagnosis first and the rules in short; of others what each rule has to say.
+// More rules than somebody names by hand: a set of them.
+constexpr std::size_t kManyRules = 8;
+
+// The diagnosis first and the rules in short; of a training that was not examined what each rule has to say, unless
+// they are so many that most have nothing to judge.
 void print_judgement(const ProgramPlan& plan, const watch::RuleReport& report) {
   const auto trial = Trial::open(plan.run);
   const auto diagnosis = trial.ok() ? rules::diagnose_run(**trial) : diagnosis::Diagnosis();
-  if (diagnosis.examined == 0) return print_report(stderr, report);
+  if (diagnosis.examined == 0 && report.statuses.size() < kManyRules) return print_report(stderr, report);
   print_diagnosis(stderr, diagnosis, false);
   print_report_in_short(stderr, report);
   emit(stderr, "All of it: {} diagnose {} --whole\n", typed_program(), typed_run(plan.run));
