@@ -64,7 +64,7 @@ macro(tw_find_needs)
   if(TRAINWARDEN_DEVELOPER)
     list(APPEND tw_needs "libgtest-dev package GTest")
   endif()
-  if(TRAINWARDEN_TORCH)
+  if(TRAINWARDEN_TORCH OR TRAINWARDEN_FUZZ)
     list(APPEND tw_needs "libicu-dev module icu-uc ICU")  # trainers/bert
   endif()
   foreach(tw_need IN LISTS tw_needs)

@@ -85,7 +85,9 @@ def combining_ranges():
 def print_array(declaration, rows):
     line, lines = "", []
     for row in rows:
-        cell = "{" + ", ".join(hex(n) if n > 0x7F else str(n) for n in row) + "},"
+        numbers = [hex(n) if n > 0x7F else str(n) for n in row]
+        several = "SeveralLetters" in declaration  # a character and those that it becomes
+        cell = "{" + (f"{numbers[0]}, {{{', '.join(numbers[1:])}}}" if several else ", ".join(numbers)) + "},"
         if len(line) + len(cell) > 118:
             lines.append(line)
             line = ""
