@@ -33,7 +33,7 @@ class RankWatch {
 
   // What another rank has found out, if any has.
   std::optional<Verdict> told() const;
-  // Something failed: who is lost? Takes four beats. Tells the others. Rank 0, which keeps the store, stays until they
+  // Something failed: who is lost? Takes eight beats. Tells the others. Rank 0, which keeps the store, stays until they
   // know.
   Verdict judge(const std::string& symptom);
 
