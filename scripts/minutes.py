@@ -29,7 +29,7 @@ def part_of(path):
     parts = path.split("/")
     if parts[0] == "src" and len(parts) > 1:
         return parts[1]
-    return parts[0] if parts[0] in ("adapters", "examples", "tests", "bench", "fuzz", "web") else "the rest"
+    return parts[0] if parts[0] in ("adapters", "examples", "tests", "bench", "fuzz", "web", "trainers") else "the rest"
 
 
 def compiled(build, since):

@@ -377,18 +377,28 @@ bool sums_over_samples(const Case& seen) {
   return false;
 }
 
+// A loss function of the framework that is told to sum, with nothing that scales what it gives.
+bool sums_by_reduction(const Graph& graph) {
+  const std::size_t looked_at = std::min<std::size_t>(graph.nodes.size(), 4);
+  const auto is_scaled = [&](std::size_t at) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(at),
+                       [&](const GraphNode& node) {
+                         return is_one_of(node.operation, {"Div", "Mul"}) &&
+                                std::any_of(node.from.begin(), node.from.end(),
+                                            [&](std::size_t from) { return past_views(graph, from) == at; });
+                       });
+  };
+  for (std::size_t at = 0; at < looked_at; ++at) {
+    const auto reduction = graph.nodes[at].settings.find("reduction");
+    if (reduction != graph.nodes[at].settings.end() && reduction->second == 2 && !is_scaled(at)) return true;
+  }
+  return false;
+}
+
 void look_for_reduction(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
-  const bool sums =
-      graph != nullptr &&
-      std::any_of(graph->nodes.begin(),
-                  graph->nodes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(graph->nodes.size(), 4)),
-                  [](const GraphNode& node) {
-                    const auto reduction = node.settings.find("reduction");
-                    return reduction != node.settings.end() && reduction->second == 2;
-                  });
-  if (!(sums || sums_over_samples(seen)) || !(seen.is_ill() || seen.symptoms.is_rough || !seen.symptoms.learns_well))
-    return;
+  const bool sums = graph != nullptr && (sums_by_reduction(*graph) || sums_over_samples(seen));
+  if (!sums || !(seen.is_ill() || seen.symptoms.is_rough || !seen.symptoms.learns_well)) return;
   findings.push_back(
       {"loss_reduction",
        0.8,

@@ -323,5 +323,18 @@ TEST(Collapse, EmbeddingsThatShrinkToOneUnderALossOfPositivePairs) {
   EXPECT_FALSE(layers(0.95, 0.2));
 }
 
+TEST(Reduction, ASumThatIsDividedIsNone) {
+  const auto is_a_sum = [](const char* root) {
+    TrainingUnderTest training;
+    training.loss_at_end = 0.65;  // learns little: why?
+    training.graph = fmt::format(
+        R"([{},["View",[2],{{}}],["BinaryCrossEntropyWithLogits",[3],{{"reduction":2}}],["leaf",[],{{}}]])", root);
+    return is_told(training.diagnosis(), "loss_reduction");
+  };
+  EXPECT_TRUE(is_a_sum(R"(["Add",[1,3],{}])"));
+  EXPECT_FALSE(is_a_sum(R"(["Div",[1],{"factor":1}])"));
+  EXPECT_FALSE(is_a_sum(R"(["Mul",[1],{"factor":1}])"));
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis
