@@ -5,19 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/train_options.h"
+#include "cli/train_state.h"
 #include "model/model.h"
 #include "text/vocabulary.h"
 #include "trainwarden/hook.h"
 
 namespace bert {
-
-// Where a training stands.
-struct Progress {
-  std::int64_t steps = 0;        // made
-  std::int64_t total_steps = 0;  // that it is to make
-  std::int64_t evaluations = 0;  // made
-};
 
 // Names are GluonNLP's, as those of the notebook that looks at BERT's attention with SageMaker Debugger:
 //   bertencoder0_transformer0_multiheadattentioncell0_query_output_0   [B, T, H·d], and key_output_0
