@@ -7,7 +7,6 @@ import html
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from attention_arrays import HEADS, KEYS, QUERIES, SCORES, TOKENS, scores, vectors
 from attention_runs import by_head, tokens_at, vectors_at, weights_at, write_run
+from browser import Browser
 
 from trainwarden.errors import ResourceExhausted
 from trainwarden.notebook import AttentionHeadView, NeuronView, attention_view
@@ -35,19 +35,18 @@ def held_in(page: str) -> tuple[dict[str, Any], Arrays]:
     return json.loads(words), from_bytes(base64.b64decode(numbers))
 
 
-def drawn_by_chromium(page: Path) -> str:
-    """The document once its script has run, without scripts."""
+def drawn_by_chromium(page: Path, sign: str) -> str:
+    """The document once its script has drawn `sign`, without scripts."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("no Chromium to open the page in")
-    options = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync", "--virtual-time-budget=5000", "--window-size=1280,900",
-    ]  # fmt: skip
-    command = [chromium, *options, f"--user-data-dir={page.parent / 'profile'}", "--dump-dom", page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return re.sub(r"<script.*?</script>", "", done.stdout, flags=re.DOTALL)
+
+    def without_scripts(document: str) -> str:
+        return re.sub(r"<script.*?</script>", "", document, flags=re.DOTALL)
+
+    with Browser(chromium, page.parent / "profile") as browser:
+        document = browser.document_when(page.as_uri(), lambda now: sign in without_scripts(now))
+    return without_scripts(document)
 
 
 def test_a_page_holds_all_layers_and_steps_bit_by_bit(run_dir: Path, tmp_path: Path) -> None:
@@ -112,7 +111,7 @@ def test_the_frame_may_reach_nothing() -> None:
 def test_chromium_draws_the_head_view_from_the_page_alone(run_dir: Path, tmp_path: Path) -> None:
     view = AttentionHeadView(write_run(run_dir), layer=1, head=1, step=1)
     view.to_html(tmp_path / "head.html")
-    document = drawn_by_chromium(tmp_path / "head.html")
+    document = drawn_by_chromium(tmp_path / "head.html", 'data-pane="head"')
     assert 'class="tw-steps"' in document and 'data-pane="head"' in document and "<svg xmlns" not in document
     assert all(token in document for token in tokens_at(1)[0]) and "s2.i0.0" not in document
 
@@ -122,7 +121,7 @@ def test_chromium_finds_that_the_sums_hold(tmp_path: Path) -> None:
     layers = [[key, query] for key, query in zip(KEYS, QUERIES)]
     view = NeuronView(TOKENS, keys=keys, queries=queries, layers=layers, step=5, query=2)
     view.to_html(tmp_path / "neuron.html")
-    document = drawn_by_chromium(tmp_path / "neuron.html")
+    document = drawn_by_chromium(tmp_path / "neuron.html", 'data-invariant="softmax"')
     assert 'data-pane="neuron"' in document and 'data-step="5"' in document
     marks = re.findall(r'data-invariant="(\w+)">([^<]*)<', document)  # the page works the sums out itself
     assert {"dot", "softmax"} <= {name for name, _ in marks}
