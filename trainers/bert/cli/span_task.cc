@@ -9,9 +9,9 @@
 
 #include "cli/capture.h"
 #include "cli/setup.h"
+#include "files/writing.h"
 #include "training/determinism.h"
 #include "weights/exporting.h"
-#include "weights/file_bytes.h"
 #include "weights/loading.h"
 
 namespace bert {
@@ -159,9 +159,7 @@ void SpanTask::write_result(const fs::path& file, const TrainOutcome& outcome) c
   json["train_seconds"] = outcome.seconds;
   json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;
   if (!outcome.stop_reason.empty()) json["stopped"] = outcome.stop_reason;
-  AtomicFile out(file);
-  out.append(json.dump(2) + "\n");
-  out.commit();
+  write_text(file, json.dump(2) + "\n");
 }
 
 }  // namespace bert

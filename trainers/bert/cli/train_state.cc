@@ -8,8 +8,8 @@
 #include <torch/serialize.h>
 
 #include "cli/setup.h"
+#include "files/writing.h"
 #include "training/determinism.h"
-#include "weights/file_bytes.h"
 
 namespace bert {
 namespace {
@@ -72,9 +72,7 @@ void save_for_python(const Checkpoint& checkpoint, const fs::path& file) {
     all.insert(section, named);
   }
   const std::vector<char> bytes = torch::pickle_save(all);
-  AtomicFile out(file);
-  out.append(bytes.data(), bytes.size());
-  out.commit();
+  write_text(file, {bytes.data(), bytes.size()});
 }
 
 }  // namespace bert

@@ -1,10 +1,11 @@
 // Files of predictions.
-#include <fstream>
 #include <functional>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
+#include "files/reading.h"
+#include "files/writing.h"
 #include "squad/answers.h"
 #include "squad/evaluation.h"
 
@@ -13,26 +14,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void write_whole(const std::filesystem::path& path, const Json& document) {
-  std::filesystem::path beside = path;
-  beside += ".part";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << document.dump(2) << '\n';
-    file.flush();
-    if (!file)
-      throw std::runtime_error("cannot write " + beside.string() + "; is the folder there, and the disk full?");
-  }
-  std::filesystem::rename(beside, path);
-}
-
 // ordered_json searches all keys for each that is set by name; pushed pairs become an object at once.
 template <class Value>
 void write_by_id(const std::filesystem::path& path, const std::vector<Prediction>& predictions, const Value& value) {
   Json::object_t object;
   object.reserve(predictions.size());
   for (const Prediction& prediction : predictions) object.Container::emplace_back(prediction.id, value(prediction));
-  write_whole(path, Json(std::move(object)));
+  write_text(path, Json(std::move(object)).dump(2) + "\n");
 }
 
 Json rated_answers(const Prediction& prediction) {
@@ -50,12 +38,8 @@ Json rated_answers(const Prediction& prediction) {
 void read_object(const std::filesystem::path& path,
                  const std::function<void(const std::string& key, const nlohmann::json& value)>& take) {
   using nlohmann::json;
-  constexpr std::uintmax_t kMaxBytes = 1u << 30;
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (!file || error) throw std::runtime_error("cannot read the predictions " + path.string());
-  if (bytes > kMaxBytes) throw std::runtime_error(path.string() + ": expected at most 1 GiB of predictions");
+  constexpr std::uint64_t kMaxBytes = 1u << 30;
+  const std::string text = read_text(path, kMaxBytes);
   std::string key;
   const auto handle = [&](int depth, json::parse_event_t event, json& parsed) {
     using Event = json::parse_event_t;
@@ -69,7 +53,7 @@ void read_object(const std::filesystem::path& path,
     return false;
   };
   try {
-    const json nothing_left = json::parse(file, handle);
+    const json nothing_left = json::parse(text, handle);
   } catch (const json::exception& exception) {
     throw std::runtime_error(path.string() + " is no JSON: " + exception.what());
   }

@@ -1,12 +1,11 @@
 #include "squad/records.h"
 
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <unordered_set>
 
 #include <nlohmann/json.hpp>
 
+#include "files/reading.h"
 #include "squad/places.h"
 
 namespace bert {
@@ -14,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uintmax_t kMaxFileBytes = 1u << 30;
+constexpr std::uint64_t kMaxFileBytes = 1u << 30;
 
 class SquadReader {
  public:
@@ -151,15 +150,7 @@ Questions parse_questions(std::string_view text, const std::string& source) {
 }
 
 Questions read_questions(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (!file || error) throw std::runtime_error("cannot read the questions " + path.string());
-  if (bytes > kMaxFileBytes) {
-    throw std::runtime_error(path.string() + ": expected at most " + std::to_string(kMaxFileBytes) + " bytes, found " +
-                             std::to_string(bytes) + "; split it");
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_text(path, kMaxFileBytes);
   if (text.empty()) throw std::runtime_error(path.string() + ": expected SQuAD's JSON, found an empty file");
   return parse_questions(text, path.string());
 }

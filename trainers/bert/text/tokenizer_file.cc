@@ -1,29 +1,15 @@
 #include "text/tokenizer_file.h"
 
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
+
+#include "files/reading.h"
 
 namespace bert {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::uintmax_t kMaxFileBytes = 256u << 20;
-
-json parse_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (!file || error) throw std::runtime_error("cannot read the tokenizer " + path.string());
-  if (bytes > kMaxFileBytes) {
-    throw std::runtime_error(path.string() + ": expected a tokenizer of at most " + std::to_string(kMaxFileBytes) +
-                             " bytes, found " + std::to_string(bytes));
-  }
-  return json::parse(file);
-}
 
 void expect_type(const json& part, const char* name, const std::string& expected) {
   const std::string found = part.value("type", "nothing");
@@ -73,7 +59,7 @@ TokenizerFile read(const json& document) {
 
 TokenizerFile read_tokenizer_file(const std::filesystem::path& path) {
   try {
-    return read(parse_file(path));
+    return read(json::parse(read_text(path, kMaxVocabularyFileBytes)));
   } catch (const json::exception& error) {
     throw std::runtime_error(path.string() + " is no tokenizer.json of BERT's: " + error.what());
   } catch (const std::runtime_error& error) {

@@ -10,7 +10,8 @@
 
 namespace bert {
 
-inline constexpr std::size_t kMaxPieces = 1'000'000, kMaxPieceBytes = 1000;  // of a vocabulary that a user brings
+// Of a vocabulary that a user brings.
+inline constexpr std::size_t kMaxPieces = 1'000'000, kMaxPieceBytes = 1000, kMaxVocabularyFileBytes = 256u << 20;
 inline constexpr std::size_t kMaxWordCharacters =
     100;  // as the library's where a file does not say; Google's own has 200
 

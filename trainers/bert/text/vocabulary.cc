@@ -1,9 +1,10 @@
 #include "text/vocabulary.h"
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
+#include "files/reading.h"
 #include "text/characters.h"
 #include "text/tokenizer_file.h"
 
@@ -18,10 +19,9 @@ bool is_utf8(std::string_view text) {
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot read the vocabulary " + path.string());
+  std::istringstream text(read_text(path, kMaxVocabularyFileBytes));
   std::vector<std::string> pieces;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(text, line);) {
     if (line.size() > kMaxPieceBytes || pieces.size() >= kMaxPieces) {
       throw std::runtime_error(path.string() + ", line " + std::to_string(pieces.size() + 1) + ": expected at most " +
                                std::to_string(kMaxPieces) + " lines of at most " + std::to_string(kMaxPieceBytes) +

@@ -2,9 +2,6 @@
 #include "training/checkpoint.h"
 
 #include <ATen/ops/empty.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -12,8 +9,9 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "files/reading.h"
+#include "files/writing.h"
 #include "training/checkpoint_manifest.h"
-#include "training/durable_file.h"
 
 namespace bert {
 namespace {
@@ -54,7 +52,7 @@ uLong add_to_crc(uLong crc, const void* bytes, std::int64_t count) {
 }
 
 Manifest write_tensors(const Checkpoint& checkpoint, const fs::path& path) {
-  DurableFile file(path);
+  AtomicFile file(path);
   Manifest manifest;
   uLong crc = 0;
   for (const auto& [section, tensors] : checkpoint.sections) {
@@ -62,57 +60,18 @@ Manifest write_tensors(const Checkpoint& checkpoint, const fs::path& path) {
       const at::Tensor values = tensor.detach().to(at::kCPU).contiguous();
       const auto bytes = static_cast<std::int64_t>(values.nbytes());
       manifest.tensors.push_back({section, name, values.scalar_type(), values.sizes().vec(), bytes});
-      file.write(values.data_ptr(), static_cast<std::size_t>(bytes));
+      file.append(values.data_ptr(), static_cast<std::size_t>(bytes));
       if (bytes > 0) crc = add_to_crc(crc, values.data_ptr(), bytes);
     }
   }
-  file.close();
+  file.commit();
   manifest.tensors_crc = static_cast<std::uint32_t>(crc);
   return manifest;
 }
 
-// A file that is read once. Only a regular file: a pipe could make the reader wait for ever.
-class InputFile {
- public:
-  explicit InputFile(fs::path path) : path_(std::move(path)) {
-    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (descriptor_ < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
-    struct stat status {};
-    const bool regular = ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
-    bytes_ = status.st_size;
-    if (!regular) {
-      ::close(descriptor_);
-      fail("is no regular file");
-    }
-  }
-  ~InputFile() { ::close(descriptor_); }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  std::int64_t bytes() const { return bytes_; }
-  void read(void* to, std::int64_t count) {
-    char* next = static_cast<char*>(to);
-    while (count > 0) {
-      const ssize_t got = ::read(descriptor_, next, static_cast<std::size_t>(std::min<std::int64_t>(count, 1 << 30)));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) fail("cannot be read to its end");
-      next += got;
-      count -= got;
-    }
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw std::runtime_error(path_.string() + ": " + what + ".");
-  }
-
- private:
-  fs::path path_;
-  int descriptor_;
-  std::int64_t bytes_;
-};
-
 void read_tensors(const fs::path& path, const Manifest& manifest, Checkpoint& checkpoint) {
-  InputFile file(path);
-  std::int64_t left = file.bytes();
+  InputFile file(path, Links::kRefuse);
+  auto left = static_cast<std::int64_t>(file.size_bytes());
   for (const StoredTensor& tensor : manifest.tensors) {
     if (tensor.bytes > left) file.fail("is shorter than its manifest says");
     left -= tensor.bytes;
@@ -122,7 +81,7 @@ void read_tensors(const fs::path& path, const Manifest& manifest, Checkpoint& ch
   for (const StoredTensor& tensor : manifest.tensors) {
     const at::Tensor values = at::empty(tensor.shape, at::TensorOptions().dtype(tensor.type));
     if (tensor.bytes > 0) {
-      file.read(values.data_ptr(), tensor.bytes);
+      file.read(values.data_ptr(), static_cast<std::uint64_t>(tensor.bytes));
       crc = add_to_crc(crc, values.data_ptr(), tensor.bytes);
     }
     checkpoint.sections[tensor.section].emplace_back(tensor.name, values);
@@ -153,14 +112,8 @@ fs::path save_checkpoint(const Checkpoint& checkpoint, const fs::path& folder, i
   fs::remove_all(partial);  // of a process that died while it wrote
   fs::create_directory(partial);
   const Manifest manifest = write_tensors(checkpoint, partial / "tensors.bin");
-  const std::string text = manifest_text(manifest, checkpoint);
-  DurableFile file(partial / "manifest.json");
-  file.write(text.data(), text.size());
-  file.close();
-  flush_folder(partial);
-  put_in_place(partial, target);
-  flush_folder(folder);
-  fs::remove_all(partial);  // one of the same step, which changed places with this
+  write_text(partial / "manifest.json", manifest_text(manifest, checkpoint));
+  put_folder_in_place(partial, target);
   const std::vector<fs::path> paths = checkpoints_newest_first(folder);
   for (std::size_t i = static_cast<std::size_t>(kept); i < paths.size(); ++i) {
     if (paths[i] != target) fs::remove_all(paths[i]);
@@ -171,16 +124,15 @@ fs::path save_checkpoint(const Checkpoint& checkpoint, const fs::path& folder, i
 Checkpoint read_checkpoint(const fs::path& path) {
   Checkpoint checkpoint;
   Manifest manifest;
-  InputFile file(path / "manifest.json");
-  if (file.bytes() > kMaxManifestBytes) file.fail("is larger than 64 MiB");
-  std::string text(static_cast<std::size_t>(file.bytes()), '\0');
-  file.read(text.data(), file.bytes());
+  const fs::path file = path / "manifest.json";
+  const std::string text = read_text(file, kMaxManifestBytes, Links::kRefuse);
+  const auto fail = [&](const std::string& what) { throw std::runtime_error(file.string() + ": " + what); };
   try {
     parse_manifest(text, manifest, checkpoint);
   } catch (const std::runtime_error& error) {
-    file.fail(error.what());
+    fail(error.what());
   }
-  if (checkpoint.step != step_of(path)) file.fail("is of another step than its folder");
+  if (checkpoint.step != step_of(path)) fail("is of another step than its folder");
   read_tensors(path / "tensors.bin", manifest, checkpoint);
   return checkpoint;
 }

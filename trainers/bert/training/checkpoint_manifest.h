@@ -11,7 +11,7 @@
 
 namespace bert {
 
-inline constexpr std::int64_t kMaxManifestBytes = std::int64_t{64} << 20;
+inline constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{64} << 20;
 
 struct StoredTensor {
   std::string section, name;

@@ -7,7 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "weights/file_bytes.h"
+#include "files/reading.h"
+#include "files/writing.h"
 
 namespace bert {
 namespace {
@@ -212,9 +213,7 @@ void write_config(const std::filesystem::path& folder, const ModelConfig& config
     out["label2id"][labels[id]] = id;
   }
   out["torch_dtype"] = "float32";
-  AtomicFile file(folder / "config.json");
-  file.append(out.dump(2) + "\n");
-  file.commit();
+  write_text(folder / "config.json", out.dump(2) + "\n");
 }
 
 }  // namespace bert

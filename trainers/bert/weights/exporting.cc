@@ -3,7 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "weights/file_bytes.h"
+#include "files/reading.h"
+#include "files/writing.h"
 #include "weights/names.h"
 #include "weights/safetensors.h"
 
@@ -11,12 +12,6 @@ namespace bert {
 namespace {
 
 constexpr std::size_t kMaxVocabularyBytes = 256u << 20;
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile file(path);
-  file.append(text);
-  file.commit();
-}
 
 void write_tokenizer(const std::filesystem::path& folder, const ModelConfig& config, const ExportOptions& options) {
   write_text(folder / "vocab.txt", read_text(options.vocabulary, kMaxVocabularyBytes));

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "weights/file_bytes.h"
+#include "files/reading.h"
 #include "weights/safetensors.h"
 
 namespace bert {

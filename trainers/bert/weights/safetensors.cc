@@ -15,8 +15,9 @@
 #include <ATen/ops/from_blob.h>
 #include <nlohmann/json.hpp>
 
+#include "files/reading.h"
+#include "files/writing.h"
 #include "weights/bytes_reader.h"
-#include "weights/file_bytes.h"
 
 namespace bert {
 namespace {

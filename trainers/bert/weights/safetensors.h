@@ -12,6 +12,8 @@
 
 namespace bert {
 
+// What a file holds: found by name, in no order that means anything. A training has NamedTensors (training), which are
+// in the order of the model: that is the order of its sums, of ranks and of an optimizer's state.
 using TensorsByName = std::map<std::string, at::Tensor>;
 
 // Reads a file. Dtypes: F64, F32, F16, BF16, I64, I32, U8 and BOOL. The tensors are on the CPU and share a private

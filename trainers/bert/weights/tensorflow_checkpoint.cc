@@ -11,8 +11,8 @@
 
 #include <ATen/ops/empty.h>
 
+#include "files/reading.h"
 #include "weights/bytes_reader.h"
-#include "weights/file_bytes.h"
 
 namespace bert {
 namespace {
