@@ -26,7 +26,7 @@
 
 #include <fmt/format.h>
 
-#include "judge/rules/builtin/training/mean_bound.h"
+#include "trainwarden/mean_bound.h"
 
 namespace trainwarden {
 namespace {
@@ -111,15 +111,15 @@ bool part_and_all_pass(const Training& training, int number) {
 
 bool bound_passes(const Training& training, int number, std::int64_t looks) {
   if (!mean_passes(training, number)) return false;
-  const double alpha = rules::alpha_of_look(kAlpha, number, looks);
-  return rules::is_bound_above(kTarget, training[static_cast<std::size_t>(number) - 1].scores, alpha);
+  const double alpha = alpha_of_look(kAlpha, number, looks);
+  return is_bound_above(kTarget, training[static_cast<std::size_t>(number) - 1].scores, alpha);
 }
 
 // A look at every sixth only, ten in all.
 bool rare_bound_passes(const Training& training, int number) {
   if (number % 6 != 0 || !mean_passes(training, number)) return false;
-  const double alpha = rules::alpha_of_look(kAlpha, number / 6, kLooks / 6);
-  return rules::is_bound_above(kTarget, training[static_cast<std::size_t>(number) - 1].scores, alpha);
+  const double alpha = alpha_of_look(kAlpha, number / 6, kLooks / 6);
+  return is_bound_above(kTarget, training[static_cast<std::size_t>(number) - 1].scores, alpha);
 }
 
 const std::array kStops = {

@@ -6,6 +6,7 @@
 #include "trainwarden/dtype.h"
 #include "trainwarden/guard.h"
 #include "trainwarden/hook.h"
+#include "trainwarden/mean_bound.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/reduction.h"
 #include "trainwarden/rule.h"

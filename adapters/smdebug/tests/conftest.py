@@ -40,6 +40,15 @@ def shared_trials(shared_data: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def seeds(shared_data: Path) -> Path:
+    """Notebooks that were published, as texts."""
+    folder = shared_data.parent / "seeds"
+    if not folder.is_dir():
+        pytest.skip(f"no notebooks in {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def rivals_python() -> str:
     """An interpreter that has smdebug itself."""
     python = os.environ.get("TRAINWARDEN_RIVALS_PYTHON")

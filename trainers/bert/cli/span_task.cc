@@ -1,6 +1,5 @@
 #include "cli/span_task.h"
 
-#include <array>
 #include <cstdio>
 #include <iterator>
 
@@ -9,6 +8,7 @@
 
 #include "cli/capture.h"
 #include "cli/setup.h"
+#include "cli/text.h"
 #include "files/writing.h"
 #include "training/determinism.h"
 #include "weights/exporting.h"
@@ -18,13 +18,6 @@ namespace bert {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  std::array<char, 512> text{};
-  std::snprintf(text.data(), text.size(), pattern, values...);
-  return text.data();
-}
 
 SpanExamples read_examples(const TrainOptions& options, const SpanOptions& spans, const Tokenizer& tokenizer) {
   SpanExamples examples;
@@ -47,24 +40,10 @@ SpanExamples read_examples(const TrainOptions& options, const SpanOptions& spans
   return examples;
 }
 
-nlohmann::ordered_json as_json(const SpanResult& result) {
-  return {{"f1", result.f1},
-          {"exact_match", result.exact_match},
-          {"windows", result.windows},
-          {"windows_per_second", static_cast<double>(result.windows) / result.seconds}};
-}
-
 nlohmann::json names_of(const std::vector<fs::path>& files) {
   nlohmann::json names = nlohmann::json::array();
   for (const fs::path& file : files) names.push_back(file.filename().string());
   return names;
-}
-
-void save_f1_per_item(trainwarden::Hook& hook, const SpanResult& result) {
-  const auto count = static_cast<std::int64_t>(result.f1_of_question.size());
-  hook.save_tensor("f1_per_item",
-                   trainwarden::TensorView::of(result.f1_of_question.data(), trainwarden::DType::kFloat64,
-                                               trainwarden::Shape({count})));
 }
 
 }  // namespace
@@ -76,8 +55,7 @@ SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, at::De
       config_(read_config(options.model)),
       tokenizer_(load_tokenizer()),
       examples_(read_examples(options, spans, tokenizer_)),
-      dev_(draw_questions(read_questions(spans.dev).all, spans.dev_size, options.seed)),
-      evaluation_(dev_, tokenizer_, spans),
+      judge_(spans, tokenizer_, options.seed),
       model_(load_model()) {}
 
 Tokenizer SpanTask::load_tokenizer() const {
@@ -105,21 +83,19 @@ at::Tensor SpanTask::loss(const Batch& batch, double divisor) {
 
 std::string SpanTask::evaluate(trainwarden::Hook& hook) {
   look_at_attention(hook);
-  SpanResult result = evaluation_.run(model_);
-  hook.save_scalar("f1", result.f1);
-  hook.save_scalar("exact_match", result.exact_match);
-  save_f1_per_item(hook, result);
-  last_ = std::move(result);
-  if (!first_) first_ = last_;
-  return format("f1 %.2f  exact match %.2f  (%ld questions, %.1f windows/s)", last_->f1, last_->exact_match,
-                evaluation_.question_count(), static_cast<double>(last_->windows) / last_->seconds);
+  return judge_.look(model_, hook);
+}
+
+std::string SpanTask::evaluate_at_end(trainwarden::Hook& hook) {
+  look_at_attention(hook);
+  return judge_.look_at_all(model_, hook);
 }
 
 // The same few windows each time, so that what changes is the model.
 void SpanTask::look_at_attention(trainwarden::Hook& hook) {
   if (spans_.looked_at == 0 || !wants_attention(hook)) return;
   const at::NoGradGuard no_grad;
-  const std::vector<const Window*> windows = evaluation_.first_windows(spans_.looked_at);
+  const std::vector<const Window*> windows = judge_.looked_at();
   const SpanBatch batch = make_batch(windows, padding(), device_);
   Seen seen;
   model_->eval();
@@ -141,8 +117,8 @@ std::string SpanTask::summary() const {
       examples_.left_out == 0
           ? ""
           : format("%zu questions are left out: their answers are not at their places\n", examples_.left_out);
-  return left_out + format("%zu questions in %zu windows to train on, %zu of %s to evaluate",
-                           examples_.questions.size(), examples_.windows.size(), dev_.size(),
+  return left_out + format("%zu questions in %zu windows to train on, %ld of %s to evaluate",
+                           examples_.questions.size(), examples_.windows.size(), judge_.question_count(),
                            spans_.dev.filename().c_str());
 }
 
@@ -151,10 +127,9 @@ void SpanTask::save_model(const fs::path& folder) const {
 }
 
 void SpanTask::write_result(const fs::path& file, const TrainOutcome& outcome) const {
-  nlohmann::ordered_json json = {{"dev", spans_.dev.filename().string()}, {"questions", dev_.size()}};
+  nlohmann::ordered_json json = {{"dev", spans_.dev.filename().string()}, {"questions", judge_.question_count()}};
   json["train"] = {{"files", names_of(spans_.train)}, {"questions", examples_.questions.size()}};
-  if (first_ && !outcome.resumed) json["before"] = as_json(*first_);
-  if (last_) json["after"] = as_json(*last_);
+  judge_.add_to(json, !outcome.resumed);
   json["steps"] = outcome.steps;
   json["train_seconds"] = outcome.seconds;
   json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/span_data.h"
-#include "cli/span_evaluation.h"
+#include "cli/span_judge.h"
 #include "cli/task.h"
 #include "cli/train_loop.h"
 #include "cli/train_options.h"
@@ -37,9 +36,13 @@ class SpanTask : public Task {
   std::string_view loss_name() const override { return "SpanLoss"; }
   at::Tensor loss(const Batch& batch, double divisor) override;
   std::string evaluate(trainwarden::Hook& hook) override;
+  std::string evaluate_at_end(trainwarden::Hook& hook) override;
+  std::string reason_to_stop() const override { return judge_.reason_to_stop(); }
   std::map<std::string, std::string> identity() const override;
   std::string summary() const override;
   void save_model(const std::filesystem::path& folder) const override;
+
+  SpanJudge& judge() { return judge_; }
 
   // Figures of the first evaluation and of the last, and what was trained on what: result.json. Throws
   // std::runtime_error.
@@ -57,10 +60,8 @@ class SpanTask : public Task {
   const ModelConfig config_;
   const Tokenizer tokenizer_;
   const SpanExamples examples_;
-  const std::vector<Question> dev_;
-  SpanEvaluation evaluation_;
+  SpanJudge judge_;
   BertForSpans model_;
-  std::optional<SpanResult> first_, last_;  // of evaluations in this process
 };
 
 }  // namespace bert

@@ -1,6 +1,7 @@
 // `bert train-spans`.
 #include <cstdio>
 #include <memory>
+#include <string>
 
 #include "cli/commands.h"
 #include "cli/setup.h"
@@ -10,13 +11,23 @@
 namespace bert {
 namespace {
 
+constexpr std::int64_t kStepsBetweenLooks = 50;  // at a target, where nothing else is said
+
+std::int64_t evaluation_interval(const SpanOptions& spans) {
+  const bool has_own = spans.evaluation_interval > 0 || spans.f1_threshold == 0;
+  return has_own ? spans.evaluation_interval : kStepsBetweenLooks;
+}
+
 int train_spans(const TrainOptions& options, const SpanOptions& spans) {
   prepare(options);
   const at::Device device = choose_device(options.device);
   SpanTask task(options, spans, device);
-  const TrainOutcome outcome = TrainLoop(options, task, device, spans.evaluation_interval).run();
+  TrainLoop loop(options, task, device, evaluation_interval(spans));
+  task.judge().plan_looks(loop.evaluation_count());
+  const TrainOutcome outcome = loop.run();
   task.save_model(options.out / "model");
   task.write_result(options.out / "result.json", outcome);
+  if (const std::string figures = task.judge().both_figures(); !figures.empty()) std::printf("%s\n", figures.c_str());
   std::printf("%s has the model, which Hugging Face's library loads, and result.json\n", options.out.c_str());
   return 0;
 }

@@ -32,6 +32,10 @@ class Task {
   // Judges the model as it is, captures that in the hook's current step, which is of mode eval, and gives it in words
   // for a line of output. Leaves the model in training mode.
   virtual std::string evaluate(trainwarden::Hook& hook) = 0;
+  // The same when the training has ended, by all that there is to judge by.
+  virtual std::string evaluate_at_end(trainwarden::Hook& hook) { return evaluate(hook); }
+  // After an evaluation before the end: why the model is good enough to stop; empty: go on.
+  virtual std::string reason_to_stop() const { return {}; }
 
   // Options of the task that decide what is computed, by name: a checkpoint of others is refused.
   virtual std::map<std::string, std::string> identity() const = 0;

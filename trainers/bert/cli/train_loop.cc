@@ -60,8 +60,7 @@ TrainOutcome TrainLoop::run() {
   const std::int64_t first = progress.steps;
   while (progress.steps < progress.total_steps && !stop_reason_) {
     step();
-    if (is_time_for_checkpoint())
-      save_checkpoint(to_checkpoint(state_, describe(options_, task_.identity())), checkpoint_folder());
+    if (is_time_for_checkpoint()) save();
     if (is_time_for_evaluation() && progress.steps < progress.total_steps && !stop_reason_) evaluate();
   }
   TrainOutcome outcome;
@@ -70,7 +69,8 @@ TrainOutcome TrainLoop::run() {
   outcome.examples = (progress.steps - first) * options_.batch_size * options_.accumulate;
   outcome.resumed = resumed_;
   outcome.stop_reason = stop_reason_.value_or("");
-  evaluate();
+  if (stop_reason_ && options_.checkpoint_interval > 0) save();  // so that it can go on from here
+  evaluate(/*at_end=*/true);
   if (stop_reason_) std::printf("stopped after step %ld: %s\n", progress.steps, stop_reason_->c_str());
   return outcome;
 }
@@ -117,7 +117,11 @@ void TrainLoop::step() {
   tell_step(loss, rate);
   ++state_.progress.steps;  // so that a state that is saved at the step's end has it
   const trainwarden::StepEnd end = watcher_->end_step();
-  if (end.stop_requested) stop_reason_ = std::string(end.stop_reason);
+  if (end.stop_requested) {
+    stop_reason_ = std::string(end.stop_reason);
+  } else if (options_.step_threshold > 0 && state_.progress.steps >= options_.step_threshold) {
+    stop_reason_ = "the threshold of " + std::to_string(options_.step_threshold) + " steps is reached";
+  }
 }
 
 void TrainLoop::save_trust() {
@@ -133,23 +137,35 @@ void TrainLoop::tell_step(const at::Tensor& loss, double rate) const {
               loss.item<double>(), rate);
 }
 
+std::int64_t TrainLoop::steps_between_evaluations() const {
+  return evaluation_interval_ > 0 ? evaluation_interval_ : steps_in_epoch();
+}
+
+std::int64_t TrainLoop::evaluation_count() const {
+  return 1 + (state_.progress.total_steps - 1) / steps_between_evaluations();
+}
+
 bool TrainLoop::is_time_for_evaluation() const {
-  const std::int64_t interval = evaluation_interval_ > 0 ? evaluation_interval_ : steps_in_epoch();
-  return state_.progress.steps % interval == 0;
+  return state_.progress.steps % steps_between_evaluations() == 0;
 }
 
 bool TrainLoop::is_time_for_checkpoint() const {
   return options_.checkpoint_interval > 0 && state_.progress.steps % options_.checkpoint_interval == 0;
 }
 
+void TrainLoop::save() {
+  save_checkpoint(to_checkpoint(state_, describe(options_, task_.identity())), checkpoint_folder());
+}
+
 // A step of mode eval.
-void TrainLoop::evaluate() {
+void TrainLoop::evaluate(bool at_end) {
   watcher_->set_mode(Mode::kEval);
-  const std::string found = task_.evaluate(*hook_);
+  const std::string found = at_end ? task_.evaluate_at_end(*hook_) : task_.evaluate(*hook_);
   watcher_->end_step();
   watcher_->set_mode(Mode::kTrain);
   ++state_.progress.evaluations;
   std::printf("after step %6ld  %s\n", state_.progress.steps, found.c_str());
+  if (const std::string reason = task_.reason_to_stop(); !at_end && !reason.empty()) stop_reason_ = reason;
 }
 
 }  // namespace bert

@@ -32,6 +32,9 @@ class TrainLoop {
   // options that cannot be, std::runtime_error for a checkpoint of another training.
   TrainLoop(const TrainOptions& options, Task& task, at::Device device, std::int64_t evaluation_interval);
 
+  // Before its end, if it is not stopped; also in processes before this one.
+  std::int64_t evaluation_count() const;
+
   TrainOutcome run();
 
  private:
@@ -43,9 +46,11 @@ class TrainLoop {
   void step();
   void save_trust();
   void tell_step(const at::Tensor& loss, double rate) const;
+  std::int64_t steps_between_evaluations() const;
   bool is_time_for_evaluation() const;
   bool is_time_for_checkpoint() const;
-  void evaluate();
+  void save();
+  void evaluate(bool at_end = false);
 
   const TrainOptions options_;
   Task& task_;

@@ -14,7 +14,7 @@ void add_optimizer_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--optimizer", o.optimizer, "adam, adamw or lamb")
       ->check(CLI::IsMember({"adam", "adamw", "lamb"}))
       ->capture_default_str();
-  add_number(app, "--learning-rate", o.learning_rate, "at its peak")->check(CLI::PositiveNumber);
+  add_number(app, "--learning-rate,--learning_rate", o.learning_rate, "at its peak")->check(CLI::PositiveNumber);
   add_number(app, "--warmup", o.warmup, "proportion of the steps in which the rate rises")->check(CLI::Range(0.0, 1.0));
   app.add_option("--decay", o.decay,
                  "constant, linear (from the end of the warm-up, as Hugging Face's), or linear_from_start (as BERT's)")
@@ -29,7 +29,10 @@ void add_optimizer_options(CLI::App& app, TrainOptions& o) {
 void add_length_options(CLI::App& app, TrainOptions& o) {
   add_number(app, "--epochs", o.epochs, "over all that is trained on")->check(CLI::PositiveNumber);
   add_number(app, "--max-steps", o.max_steps, "in all; 0: as the epochs say")->check(CLI::NonNegativeNumber);
-  add_number(app, "--batch-size", o.batch_size, "items in a backward pass")->check(CLI::PositiveNumber);
+  add_number(app, "--step-threshold,--step_threshold", o.step_threshold,
+             "stop after so many steps, with the learning rates of a training that goes on; 0: never")
+      ->check(CLI::NonNegativeNumber);
+  add_number(app, "--batch-size,--batch_size", o.batch_size, "items in a backward pass")->check(CLI::PositiveNumber);
   add_number(app, "--accumulate", o.accumulate, "backward passes in a step")->check(CLI::PositiveNumber);
   add_number(app, "--checkpoint-interval", o.checkpoint_interval, "steps; 0: only when somebody asks")
       ->check(CLI::NonNegativeNumber);
@@ -81,11 +84,18 @@ void add_span_training_options(CLI::App& app, SpanOptions& o) {
       ->required()
       ->check(CLI::ExistingFile);
   app.add_option("--dev", o.dev, "file of questions that are evaluated")->required()->check(CLI::ExistingFile);
-  add_number(app, "--train-size", o.train_size, "questions that are trained on, drawn by the seed; 0: all")
+  add_number(app, "--train-size,--train_dataset_size", o.train_size, "questions that are trained on, drawn by the seed; 0: all")
       ->check(CLI::NonNegativeNumber);
-  add_number(app, "--dev-size", o.dev_size, "questions that are evaluated, drawn by the seed from all articles; 0: all")
+  add_number(app, "--dev-size,--val_dataset_size", o.dev_size, "questions that are evaluated, drawn by the seed from all articles; 0: all")
       ->check(CLI::NonNegativeNumber);
-  add_number(app, "--eval-interval", o.evaluation_interval, "steps between evaluations; 0: after each epoch")
+  add_number(app, "--eval-interval,--num-to-evaluate,--num_to_evaluate", o.evaluation_interval,
+             "steps between evaluations; 0: after each epoch, with --f1-threshold every 50")
+      ->check(CLI::NonNegativeNumber);
+  add_number(app, "--f1-threshold,--f1_threshold", o.f1_threshold,
+             "stop when the F1 of all that is evaluated is not below it, by a 95 % bound from a sample; 0: never")
+      ->check(CLI::Range(0.0, 100.0));
+  add_number(app, "--sample-size", o.sample_size,
+             "questions that are evaluated before the end, drawn by the seed; 0: all, with --f1-threshold a tenth")
       ->check(CLI::NonNegativeNumber);
   add_number(app, "--look-at", o.looked_at, "windows whose attention is captured at each evaluation")
       ->check(CLI::NonNegativeNumber);

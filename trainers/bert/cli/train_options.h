@@ -25,6 +25,7 @@ struct TrainOptions {
   bool bias_correction = true;
   std::int64_t epochs = 2;
   std::int64_t max_steps = 0;  // 0: as the epochs say
+  std::int64_t step_threshold = 0;  // stops after so many, whatever the learning rate was planned for; 0: none
   std::int64_t batch_size = 16;
   std::int64_t accumulate = 1;
   std::int64_t checkpoint_interval = 500;  // steps; 0: only when somebody asks
@@ -43,7 +44,9 @@ struct SpanOptions {
   std::int64_t train_size = 0, dev_size = 0;  // questions, drawn by the seed; 0: all
   std::int64_t max_length = 384, stride = 128, max_question = 64, max_answer = 30;
   std::string stride_means = "moved";    // tokens: moved, shared
-  std::int64_t evaluation_interval = 0;  // steps; 0: after each epoch
+  std::int64_t evaluation_interval = 0;  // steps; 0: after each epoch, with a threshold every 50
+  double f1_threshold = 0;               // of 100, at which it is good enough; 0: none
+  std::int64_t sample_size = 0;          // questions evaluated before the end; 0: all, with a threshold a tenth
   std::int64_t evaluation_batch_size = 32;
   std::int64_t looked_at = 4;  // windows whose attention is captured at each evaluation
 };

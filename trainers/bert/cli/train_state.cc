@@ -5,7 +5,9 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-#include <torch/serialize.h>
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/export.h>
+#include <torch/csrc/jit/serialization/pickler.h>
 
 #include "cli/setup.h"
 #include "files/writing.h"
@@ -21,6 +23,24 @@ void check_same_training(const Checkpoint& checkpoint, const std::string& descri
   if (found == checkpoint.texts.end() || found->second == described) return;
   throw std::runtime_error(path.string() + " is of another training: it has the options " + found->second +
                            ", and those asked for are " + described + "; name another folder with --out");
+}
+
+// What torch::pickle_save writes, but with plain dictionaries: its own bear types of TorchScript, which Python's
+// torch.load refuses by default since PyTorch 2.6.
+std::string pickled(const c10::IValue& value) {
+  std::string pickle, archive;
+  torch::jit::Pickler pickler([&](const char* bytes, std::size_t count) { pickle.append(bytes, count); }, nullptr,
+                              nullptr, nullptr, nullptr, /*tag_aggregates=*/false);
+  pickler.protocol();
+  pickler.pushIValue(value);
+  pickler.stop();
+  caffe2::serialize::PyTorchStreamWriter writer([&](const void* bytes, std::size_t count) {
+    archive.append(static_cast<const char*>(bytes), count);
+    return count;
+  });
+  torch::jit::writeArchiveAndTensors("data", pickle.data(), pickle.size(), pickler.tensorData(), writer);
+  writer.writeEndOfFile();
+  return archive;
 }
 
 }  // namespace
@@ -71,8 +91,7 @@ void save_for_python(const Checkpoint& checkpoint, const fs::path& file) {
     for (const auto& [name, tensor] : tensors) named.insert(name, tensor.detach().to(at::kCPU));
     all.insert(section, named);
   }
-  const std::vector<char> bytes = torch::pickle_save(all);
-  write_text(file, {bytes.data(), bytes.size()});
+  write_text(file, pickled(all));
 }
 
 }  // namespace bert

@@ -37,12 +37,15 @@ struct Questions {
 Questions read_questions(const std::filesystem::path& file);
 Questions parse_questions(std::string_view json, const std::string& source);  // `source` names it in messages
 
-// Two parts of the questions, as ascending numbers of them.
+// Two parts of the questions, as ascending numbers of them. The same on every machine.
 struct Split {
   std::vector<std::size_t> sample, rest;
 };
-// A `share` (0 to 1) of the questions of each article (title), drawn by `seed`; the same on every machine. The sizes
-// add up to `share` of all, rounded: articles with the largest remainders get one more.
+// A `share` (0 to 1) of the questions of each article (title), drawn by `seed`. The sizes add up to `share` of all,
+// rounded: articles with the largest remainders get one more.
 Split split_by_article(const std::vector<Question>& questions, double share, std::uint64_t seed);
+// `count` of so many questions without regard to their articles, each set of that size as likely as any other, which is
+// what bounds of a mean ask for. More than there are: all.
+Split split_at_random(std::size_t questions, std::size_t count, std::uint64_t seed);
 
 }  // namespace bert

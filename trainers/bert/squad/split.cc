@@ -1,10 +1,11 @@
-// A sample of the questions of each article.
+// Samples of questions: of each article, or of all alike.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "squad/records.h"
 
@@ -52,6 +53,21 @@ std::size_t draw_below(std::mt19937_64& random, std::size_t count) {
   return static_cast<std::size_t>(drawn % count);
 }
 
+// Moves `count` of the numbers, drawn without replacement, to the front (the first steps of Fisher and Yates' shuffle),
+// and adds them and the others to the split.
+void add_draw(std::vector<std::size_t>& numbers, std::size_t count, std::mt19937_64& random, Split& split) {
+  for (std::size_t i = 0; i < count; ++i) std::swap(numbers[i], numbers[i + draw_below(random, numbers.size() - i)]);
+  const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(count);
+  split.sample.insert(split.sample.end(), numbers.begin(), end);
+  split.rest.insert(split.rest.end(), end, numbers.end());
+}
+
+Split sorted(Split split) {
+  std::sort(split.sample.begin(), split.sample.end());
+  std::sort(split.rest.begin(), split.rest.end());
+  return split;
+}
+
 }  // namespace
 
 Split split_by_article(const std::vector<Question>& questions, double share, std::uint64_t seed) {
@@ -62,17 +78,17 @@ Split split_by_article(const std::vector<Question>& questions, double share, std
   Split split;
   auto articles = numbers_by_article(questions);
   const std::vector<std::size_t> sizes = sizes_of_samples(articles, share, questions.size());
-  for (std::size_t a = 0; a < articles.size(); ++a) {
-    auto& article = articles[a];
-    for (std::size_t i = 0; i < sizes[a]; ++i)
-      std::swap(article[i], article[i + draw_below(random, article.size() - i)]);
-    const auto end = article.begin() + static_cast<std::ptrdiff_t>(sizes[a]);
-    split.sample.insert(split.sample.end(), article.begin(), end);
-    split.rest.insert(split.rest.end(), end, article.end());
-  }
-  std::sort(split.sample.begin(), split.sample.end());
-  std::sort(split.rest.begin(), split.rest.end());
-  return split;
+  for (std::size_t a = 0; a < articles.size(); ++a) add_draw(articles[a], sizes[a], random, split);
+  return sorted(std::move(split));
+}
+
+Split split_at_random(std::size_t questions, std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::size_t> numbers(questions);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  Split split;
+  add_draw(numbers, std::min(count, questions), random, split);
+  return sorted(std::move(split));
 }
 
 }  // namespace bert

@@ -1,5 +1,6 @@
-// Samples by article.
+// Samples of questions.
 #include <algorithm>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,22 @@ TEST(SplitTest, TakesAllOrNothing) {
   EXPECT_EQ(split_by_article(questions, 0, 1).sample.size(), 0u);
   EXPECT_THROW(split_by_article(questions, 1.1, 1), std::runtime_error);
   EXPECT_THROW(split_by_article(questions, -0.1, 1), std::runtime_error);
+}
+
+TEST(SplitTest, DrawsEachPairOfAllAsOften) {
+  std::map<std::vector<std::size_t>, int> drawn;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const Split split = split_at_random(4, 2, seed);
+    ASSERT_EQ(split.rest.size(), 2u);
+    ++drawn[split.sample];
+  }
+  EXPECT_EQ(drawn.size(), 6u);
+  for (const auto& [pair, times] : drawn) EXPECT_NEAR(times, 500, 90) << pair[0] << " and " << pair[1];
+}
+
+TEST(SplitTest, MoreThanThereAreIsAll) {
+  EXPECT_EQ(split_at_random(3, 5, 1).sample, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_TRUE(split_at_random(3, 5, 1).rest.empty());
 }
 
 }  // namespace

@@ -17,6 +17,12 @@ import numpy as np
 _CELL = re.compile(r"^\.\. code:: ipython3\n\n((?:[ \t]+.*\n|\s*\n)+)", re.MULTILINE)
 
 
+def document(seeds: Path, number: str) -> Path:
+    """The notebook of this number."""
+    (found,) = seeds.glob(f"{number}_*.txt")
+    return found
+
+
 def cells_of(document: Path) -> list[str]:
     """The code cells. The text around them may be mis-encoded."""
     text = document.read_bytes().decode("utf-8", errors="replace")

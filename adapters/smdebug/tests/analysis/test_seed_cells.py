@@ -6,10 +6,8 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import IO, Any
 
 import numpy as np
@@ -18,25 +16,12 @@ import trainwarden
 from smdebug import modes
 from smdebug.trials import create_trial
 
-from trainwarden.errors import OutOfRange
-from trainwarden.notebook import NeuronView, seed_utils
+from trainwarden.notebook import NeuronView
 
-from notebook import Cloud, Notebook, Plots, Widgets, cells_of, put_in_place, python_block_of
+from bert_notebook import Bert, offer_views
+from notebook import Cloud, Notebook, Plots, Widgets, cells_of, document, put_in_place, python_block_of
 
 SCRIPTS = Path(__file__).parent / "scripts"
-
-
-@pytest.fixture(scope="session")
-def seeds(shared_data: Path) -> Path:
-    folder = shared_data.parent / "seeds"
-    if not folder.is_dir():
-        pytest.skip(f"no notebooks in {folder}")
-    return folder
-
-
-def document(seeds: Path, number: str) -> Path:
-    (found,) = seeds.glob(f"{number}_*.txt")
-    return found
 
 
 class Training:
@@ -201,30 +186,6 @@ class Finetuning:
         hook.close()
 
 
-@dataclass
-class Bert:
-    """The notebook on BERT's attention, and the training that it watches."""
-
-    notebook: Notebook
-    cells: list[str]
-    finetuning: Finetuning
-    cloud: Cloud
-
-    def run(self) -> list[int]:
-        """All cells. Gives the validation steps that were there before the cell that looks for new ones."""
-        start = next(index for index, cell in enumerate(self.cells) if "mxnet_estimator.fit" in cell)
-        latest = next(index for index, cell in enumerate(self.cells) if "new_steps" in cell)
-        self.notebook.run_all(self.cells[: start + 1])
-        self.finetuning.start(self.cloud.collections())
-        self.notebook.run_all(self.cells[start + 1 : latest])
-        seen = list(self.notebook.names["steps"])
-        assert 0 in seen and not self.notebook.names["trial"].loaded_all_steps
-        for _ in range(3):
-            self.finetuning.epoch()
-        self.notebook.run_all(self.cells[latest:])
-        return seen
-
-
 @pytest.fixture
 def bert(seeds: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Bert:
     pytest.importorskip("torch")
@@ -279,36 +240,9 @@ def test_bert_attention(
     assert "Reading tensors from step 5" in capsys.readouterr().out
 
 
-class Selecting:
-    """A double of ipywidgets' interactive(): makes a choice of each option, in their order, as a user would. The
-    notebook offers 20 tokens; those that the text does not have are refused."""
-
-    def __init__(self, tokens: int) -> None:
-        self.tokens = tokens
-        self.chosen: list[tuple[str, list[Any]]] = []
-
-    def interactive(self, select: Callable[..., None], **options: Any) -> None:
-        ((name, values),) = options.items()
-        self.chosen.append((select.__name__, list(values)))
-        for value in values:
-            if name == "query" and value >= self.tokens:
-                with pytest.raises(OutOfRange, match=f"expected query to be a position, 0 to {self.tokens - 1}"):
-                    select(**{name: value})
-            else:
-                assert select(**{name: value}) is None
-
-
 def test_bert_attention_with_our_views(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cells as they are, with our views in the place of the helpers: nothing but ipywidgets is a double."""
-    for name in ("utils", "utils.attention_head_view", "utils.neuron_view"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))  # so that they are put back after the test
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    seed_utils.offer()
-    selecting = Selecting(len(bert.finetuning.tokens))
-    ipywidgets = ModuleType("ipywidgets")
-    monkeypatch.setattr(ipywidgets, "interactive", selecting.interactive, raising=False)
-    put_in_place({"ipywidgets": ipywidgets}, monkeypatch.setitem)
+    selecting = offer_views(len(bert.finetuning.tokens), monkeypatch)
     bert.run()
 
     names, selected = bert.notebook.names, dict(selecting.chosen)

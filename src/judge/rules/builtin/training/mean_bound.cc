@@ -1,4 +1,4 @@
-#include "judge/rules/builtin/training/mean_bound.h"
+#include "trainwarden/mean_bound.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace trainwarden::rules {
+namespace trainwarden {
 namespace {
 
 constexpr int kHalvings = 40;       // of [0, 1]: to 1e-12
@@ -102,4 +102,4 @@ double lower_bound_of_mean(double mean, std::int64_t count, double alpha) {
   return last_below(mean, [&](double m) { return divergence_of(mean, m) > enough; });
 }
 
-}  // namespace trainwarden::rules
+}  // namespace trainwarden

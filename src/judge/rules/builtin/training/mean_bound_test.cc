@@ -1,4 +1,4 @@
-#include "judge/rules/builtin/training/mean_bound.h"
+#include "trainwarden/mean_bound.h"
 
 #include <cmath>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwarden::rules {
+namespace trainwarden {
 namespace {
 
 double sample_mean(const std::vector<double>& scores) {
@@ -147,4 +147,4 @@ TEST(MeanBounds, MissTheMeanNoMoreOftenThanAlpha) {
 }
 
 }  // namespace
-}  // namespace trainwarden::rules
+}  // namespace trainwarden

@@ -15,12 +15,12 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "judge/rules/builtin/training/mean_bound.h"
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/needs.h"
 #include "judge/rules/parameters.h"
 #include "judge/rules/step_statistics.h"
 #include "judge/rules/tensor_elements.h"
+#include "trainwarden/mean_bound.h"
 
 namespace trainwarden::rules {
 namespace target_reached_rule {
