@@ -4,8 +4,8 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <test_paths.h>
 
-#include "test_paths.h"
 #include "training/lamb.h"
 
 namespace bert {
