@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <test_paths.h>
 
 #include "training/lamb.h"
 
@@ -74,7 +73,7 @@ class LambReferenceTest : public testing::TestWithParam<std::tuple<const char*, 
 
 TEST_P(LambReferenceTest, MovesWeightsAsThePackage) {
   const auto [variant, loops] = GetParam();
-  const Json references = Json::parse(std::ifstream(TW_SOURCE_DIR "/trainers/bert/training/lamb_references.json"));
+  const Json references = Json::parse(std::ifstream(LAMB_REFERENCES));
   const Json& expected = references.at(variant).at("weights_after");
   NamedTensors ours;
   for (std::size_t i = 0; i < kTensors.size(); ++i) {
