@@ -1,5 +1,24 @@
 # LibTorch, for what is built of it here.
-find_package(Torch REQUIRED)
+set(TRAINWARDEN_TORCH_WHEEL "" CACHE PATH
+    "The folder torch of an installed PyTorch package, to build on its LibTorch; without CUDA, whatever it has")
+
+# What CMake's package would give, of a PyTorch package. Its own asks for a CUDA toolkit where it was built with one.
+macro(tw_torch_of_wheel)
+  find_library(tw_torch_cpu torch_cpu PATHS ${TRAINWARDEN_TORCH_WHEEL}/lib NO_DEFAULT_PATH REQUIRED)
+  find_library(tw_c10 c10 PATHS ${TRAINWARDEN_TORCH_WHEEL}/lib NO_DEFAULT_PATH REQUIRED)
+  set(TORCH_INCLUDE_DIRS ${TRAINWARDEN_TORCH_WHEEL}/include ${TRAINWARDEN_TORCH_WHEEL}/include/torch/csrc/api/include)
+  if(NOT TARGET torch)
+    add_library(torch INTERFACE IMPORTED)
+    target_include_directories(torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+    target_link_libraries(torch INTERFACE ${tw_torch_cpu} ${tw_c10})
+  endif()
+endmacro()
+
+if(TRAINWARDEN_TORCH_WHEEL)
+  tw_torch_of_wheel()
+else()
+  find_package(Torch REQUIRED)
+endif()
 
 set(tw_torch_options "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)

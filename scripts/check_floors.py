@@ -30,7 +30,7 @@ TRAINERS = TABLE["trainers"]
 LENT_TRAINERS = TABLE["lent_trainers"]
 
 # Those folders of a trainer that know LibTorch.
-WITH_TORCH = tuple(f"trainers/bert/{folder}/" for folder in ("weights", "model", "training", "parallel", "cli"))
+WITH_TORCH = tuple(f"trainers/bert/{folder}/" for folder in ("weights", "model", "training", "parallel", "comparison", "cli"))
 
 # Where a library may be included; one that is not listed may be included nowhere.
 LIBRARIES = {

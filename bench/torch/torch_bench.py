@@ -61,8 +61,9 @@ class Figure:
     name: str
     samples: list[float]  # one a round
     unit: str
-    goal: float | None  # at most
+    goal: float | None
     limit: str
+    at_least: bool = False  # the goal, or at most
 
     def median(self) -> float:
         return statistics.median(self.samples)
@@ -72,17 +73,22 @@ class Figure:
         return f"middle half of the rounds {low:.4g} to {high:.4g}"
 
     def ok(self) -> bool:
-        return self.goal is None or self.median() <= self.goal
+        if self.goal is None:
+            return True
+        return self.median() >= self.goal if self.at_least else self.median() <= self.goal
+
+    def goal_in_words(self) -> str:
+        return "none" if self.goal is None else f"{'>=' if self.at_least else '<='} {self.goal:g}"
 
     def as_json(self) -> str:
-        goal = "none" if self.goal is None else f"<= {self.goal:g}"
         limit = f"{self.limit}; {self.spread()}"
         return json.dumps(
-            {"name": self.name, "value": self.median(), "unit": self.unit, "goal": goal, "ok": self.ok(), "limit": limit}
+            {"name": self.name, "value": self.median(), "unit": self.unit, "goal": self.goal_in_words(), "ok": self.ok(),
+             "limit": limit}
         )
 
     def as_row(self) -> str:
-        goal = "" if self.goal is None else f"<= {self.goal:g}"
+        goal = "" if self.goal is None else self.goal_in_words()
         mark = "" if self.goal is None else "ok" if self.ok() else "MISSED"
         return f"{self.name:<36} {self.median():>10.4g} {self.unit:<6} {goal:<10} {mark:<7} {self.limit}; {self.spread()}"
 
