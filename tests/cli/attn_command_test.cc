@@ -86,6 +86,21 @@ TEST_F(AttnCommand, SortsHeadsByTheirNumbers) {
   }
 }
 
+TEST_F(AttnCommand, WritesAFilmOfAHead) {
+  const std::filesystem::path file = folder_ / "head.svg";
+  const Outcome film = cli({"attn", "bert", "-l", "1", "-H", "2", "--mode", "eval", "--film", file.string()});
+  EXPECT_EQ(film.exit_code, 0) << film.err;
+  EXPECT_NE(film.out.find("steps 0 to 10, 2 of them"), std::string::npos) << film.out;
+  std::ifstream in(file);
+  const std::string svg{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(svg.find("bert, layer 1 (layer.1.attn), head 2"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("step 10 (eval 1)"), std::string::npos) << svg;
+  EXPECT_EQ(cli({"attn", "bert", "--film", file.string(), "--metrics"}).exit_code, 2);
+  EXPECT_EQ(cli({"attn", "bert", "--film", (folder_ / "absent/head.svg").string()}).exit_code, 1);
+  EXPECT_EQ(cli({"attn", "bert", "-H", "9", "--film", (folder_ / "other.svg").string()}).exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "other.svg"));
+}
+
 TEST_F(AttnCommand, SaysWhatIsNotThere) {
   EXPECT_EQ(cli({"attn", "bert", "-l", "2"}).exit_code, 1);
   EXPECT_NE(cli({"attn", "bert", "--step", "5"}).out.find("Step 5 has no attention"), std::string::npos);

@@ -31,6 +31,7 @@ const std::map<std::string, std::vector<Parameters>> kQuestions = {
     {"/runs/{run}/attention/metrics", {{{"item", "0"}}}},
     {"/runs/{run}/attention/tile",
      {{{"layer", "0"}, {"head", "0"}, {"step", "0"}, {"level", "0"}, {"row", "0"}, {"column", "0"}}}},
+    {"/runs/{run}/attention/film", {{{"layer", "0"}, {"head", "0"}}}},
     {"/runs/{run}/series", {{{"tensors", "{}"}}, {{"tensors", "{}"}, {"of", "l2"}, {"buckets", "4"}}}},
     {"/runs/{run}/statistics", {{{"tensors", "{}"}}, {{"tensors", "{}"}, {"points", "8"}}}},
     {"/runs/{run}/profile/calls", {{{"step", "0"}}, {{"step", "5"}, {"kinds", "operator,kernel"}}}},

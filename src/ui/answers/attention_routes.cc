@@ -1,11 +1,15 @@
-// Routes of attention: the map, heads, rows, neurons, the atlas of all heads, metrics over steps, tiles.
+// Routes of attention: the map, heads, rows, neurons, the atlas of all heads, metrics over steps, tiles, films.
 #include <chrono>
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/text.h"
+#include "ui/answers/long_work.h"
 #include "ui/answers/replies.h"
 #include "ui/answers/route.h"
+#include "ui/views/attention/head_film.h"
 #include "ui/views/attention/head_look.h"
 #include "ui/views/attention/neuron_look.h"
 #include "ui/views/attention/run_attention.h"
@@ -287,6 +291,26 @@ Result<Reply> get_tile(const Request& request, const Services& services) {
   return reply_with(std::move(arrays), tile.place);
 }
 
+Result<Reply> get_film(const Request& request, const Services& services) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"layer", "head", "item", "first"}));
+  FilmQuestion question;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.layer, query.integer("layer", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.head, query.integer("head", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.item, query.integer("item", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.first, query.integer("first", 1, kMostFilmTokens, question.first));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
+  const LongWork turn;
+  TRAINWARDEN_RETURN_IF_ERROR(turn.status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(HeadFilm film, film_of_head(attention, question));
+  Reply reply;
+  reply.type = "image/svg+xml";
+  reply.file_name =
+      fmt::format("{}-attention-layer{}-head{}-film.svg", attention.run().name(), question.layer, question.head);
+  reply.body = std::make_shared<const std::string>(std::move(film.svg));
+  return reply;
+}
+
 }  // namespace
 
 std::vector<Route> attention_routes() {
@@ -299,6 +323,7 @@ std::vector<Route> attention_routes() {
       {Method::kGet, "/runs/{run}/attention/atlas", get_atlas},
       {Method::kGet, "/runs/{run}/attention/metrics", get_metrics},
       {Method::kGet, "/runs/{run}/attention/tile", get_tile},
+      {Method::kGet, "/runs/{run}/attention/film", get_film},
   };
 }
 

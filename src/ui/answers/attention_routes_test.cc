@@ -135,6 +135,19 @@ TEST_F(AttentionRoutes, AreImmutableForTheVeryStepOnly) {
   EXPECT_FALSE(ask("/metrics")->immutable);
 }
 
+TEST_F(AttentionRoutes, GiveAFilmAsAFile) {
+  const auto film = ask("/film", {{"layer", "1"}, {"head", "1"}, {"item", "1"}, {"first", "3"}});
+  ASSERT_TRUE(film.ok()) << film.status().to_string();
+  EXPECT_EQ(film->type, "image/svg+xml");
+  EXPECT_EQ(film->file_name, "bert-attention-layer1-head1-film.svg");
+  EXPECT_FALSE(film->immutable) << "steps may come yet";
+  EXPECT_NE(film->body->find(">step 5 (eval 2)<"), std::string::npos) << *film->body;
+  EXPECT_NE(film->body->find(">t6<"), std::string::npos) << *film->body;
+  EXPECT_EQ(film->body->find(">t7<"), std::string::npos) << "a fourth token";
+  EXPECT_EQ(ask("/film", {{"first", "65"}}).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(ask("/film", {{"head", "2"}}).status().code(), Code::kOutOfRange);
+}
+
 TEST_F(AttentionRoutes, GiveRows) {
   const Answer answer = arrays("/rows", {{"heads", "1,0"}, {"queries", "3,1"}, {"step", "5"}});
   EXPECT_EQ(answer.shape("weights"), (Numbers{2, 2, 4}));

@@ -30,7 +30,7 @@ def write_model(folder: Path, seed: int = 1) -> None:
                   num_attention_heads=HEADS, intermediate_size=WIDE, max_position_embeddings=POSITIONS,
                   type_vocab_size=2)
     (folder / "config.json").write_text(json.dumps(config))
-    _write_safetensors(folder / "model.safetensors", _shapes(len(pieces)), random.Random(seed))
+    _write_safetensors(folder / "model.safetensors", shapes_of_model(), random.Random(seed))
 
 
 def write_questions(file: Path, count: int) -> None:
@@ -43,7 +43,9 @@ def write_questions(file: Path, count: int) -> None:
     file.write_text(json.dumps(questions))
 
 
-def _shapes(vocabulary: int) -> dict[str, list[int]]:
+def shapes_of_model() -> dict[str, list[int]]:
+    """Of each of its tensors, by the name that Hugging Face's library gives it."""
+    vocabulary = len(SPECIAL) + WORDS
     shapes = {
         "bert.embeddings.word_embeddings.weight": [vocabulary, HIDDEN],
         "bert.embeddings.position_embeddings.weight": [POSITIONS, HIDDEN],

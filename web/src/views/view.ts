@@ -58,6 +58,8 @@ export interface View {
   update(state: ViewState): void;
   /** What is shown, as a file; undefined when the view has no such form. */
   snapshot(kind: SnapshotKind): Promise<Snapshot | undefined>;
+  /** What is shown, over all steps, as a picture that moves; undefined when there is nothing yet. Asks for a file of the source. */
+  film?(): Promise<Snapshot | undefined>;
   /** Steps at which this view has something to show, rising: what the time bar marks, steps to and plays. */
   steps?(): readonly number[];
   /** A key that neither what has the focus nor the shell has used ("," "." arrows up and down, letters). True: used. */

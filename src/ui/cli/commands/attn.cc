@@ -1,5 +1,5 @@
-// `trainwarden attn`: the attention of a run: one head as a picture, what one query looks at, all heads by their
-// numbers.
+// `trainwarden attn`: the attention of a run: one head as a picture or a film, what one query looks at, all heads by
+// their numbers.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "read/transfer/output_file.h"
 #include "ui/cli/commands/attn_command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
@@ -14,6 +15,7 @@
 #include "ui/cli/terminal/color_option.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
+#include "ui/views/attention/head_film.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -32,6 +34,7 @@ struct AttnOptions {
   std::int64_t first = 20;
   std::string sort = "entropy";
   std::string file;
+  std::string film;
   std::string color = "auto";
   bool metrics = false;
   bool json = false;
@@ -144,6 +147,22 @@ Status show_head(const RunAttention& attention, const AttnOptions& options, std:
   return {};
 }
 
+Status write_film(const RunAttention& attention, const AttnOptions& options) {
+  const Mode mode = mode_of(options.mode);
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      const HeadFilm film,
+      film_of_head(attention, {.layer = options.layer.value_or(0),
+                               .head = options.head,
+                               .item = options.item,
+                               .first = options.first,
+                               .mode = mode == Mode::kGlobal ? std::nullopt : std::optional(mode)}));
+  transfer::OutputTally not_counted;
+  TRAINWARDEN_RETURN_IF_ERROR(transfer::write_file(options.film, film.svg, not_counted));
+  emit("{}: steps {} to {}, {} of them; open it in a browser\n", options.film, film.steps.front(), film.steps.back(),
+       film.steps.size());
+  return {};
+}
+
 Status show_metrics(const RunAttention& attention, const AttnOptions& options, std::optional<std::int64_t> step) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, attention.map());
   if (options.layer) TRAINWARDEN_RETURN_IF_ERROR(attention.layer(*options.layer).status());
@@ -178,6 +197,7 @@ Status show(const AttnOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, attention.map());
   if (map->layers.empty()) return {Code::kFailedPrecondition, map->note};
   if (!map->note.empty()) emit(stderr, "{}\n", map->note);
+  if (!options.film.empty()) return write_film(attention, options);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto step, wanted_step(attention, options));
   return options.metrics ? show_metrics(attention, options, step) : show_head(attention, options, step);
 }
@@ -209,9 +229,10 @@ void add_attn(CLI::App& app, CommandAction& action) {
       ->type_name("N")
       ->check(at_least(0));
   command.add_option("-H,--head", o.head, "Head, from 0 (default: 0)")->type_name("N")->check(at_least(0));
-  command.add_option("--step", o.step, "Step of --mode, else global step (default: the newest with attention)")
-      ->type_name("N")
-      ->check(at_least(0));
+  CLI::Option* step =
+      command.add_option("--step", o.step, "Step of --mode, else global step (default: the newest with attention)")
+          ->type_name("N")
+          ->check(at_least(0));
   add_mode_option(command, o.mode);
   command.add_option("--item", o.item, "Which one of the batch (default: 0)")->type_name("N")->check(at_least(0));
   command.add_option("--first", o.first, "The first N tokens (default: 20)")->type_name("N")->check(at_least(1));
@@ -223,6 +244,9 @@ void add_attn(CLI::App& app, CommandAction& action) {
   command.add_option("--sort", o.sort, "With --metrics: by this one, lowest first (default: entropy)")
       ->type_name("METRIC")
       ->check(CLI::IsMember(std::vector<std::string>(kMetricNames.begin(), kMetricNames.end())));
+  command.add_option("--film", o.film, "Write the head over all steps to FILE, an SVG that a browser plays")
+      ->type_name("FILE")
+      ->excludes(query, metrics, step);
   command
       .add_option("--attention", o.file, "Which tensors are what (default: attention.toml of the run, else a guess)")
       ->type_name("FILE");
@@ -230,7 +254,8 @@ void add_attn(CLI::App& app, CommandAction& action) {
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden attn bert", "trainwarden attn bert -l 3 -H 5 --step 40 --first 30",
                          "trainwarden attn bert -l 3 -H 5 --query '[CLS]' --top 5",
-                         "trainwarden attn bert --metrics --sort sink"});
+                         "trainwarden attn bert --metrics --sort sink",
+                         "trainwarden attn bert -l 6 -H 0 --mode eval --film head.svg"});
 }
 
 }  // namespace trainwarden::cli

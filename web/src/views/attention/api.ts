@@ -47,6 +47,9 @@ export interface StepListing {
 /** The head and the neuron view answer whole texts up to here; longer ones are tiles and single rows. */
 export const WHOLE_TOKENS = 1024;
 
+/** Of more tokens the lines of a film could not be told apart. */
+export const FILM_TOKENS = 64;
+
 /** Where an answer is from. Everything that is drawn or labelled is from one answer, so that both belong together. */
 export interface Origin {
   layer: number;
@@ -290,6 +293,11 @@ export class Addresses {
 
   tile(layer: number, head: number, step: number, item: number, level: number, row: number, column: number): Request {
     return this.request('/tile', { layer, head, step, item, level, row, column });
+  }
+
+  /** Of so many tokens as a film can have; `first` 0 means all. */
+  film(layer: number, head: number, item: number, first: number): Request {
+    return this.request('/film', { layer, head, item, first: Math.min(first || FILM_TOKENS, FILM_TOKENS) });
   }
 
   private request(rest: string, parameters: Parameters): Request {

@@ -100,6 +100,15 @@ export class AttentionView implements View {
     return this.pane?.snapshot(kind);
   }
 
+  /** Of the first head that is chosen: the server draws it. */
+  async film(): Promise<Snapshot | undefined> {
+    if (!this.selection) return undefined;
+    const { layer, heads, item, first } = this.selection;
+    const { path, parameters } = this.addresses.film(layer, heads[0]!, item, first);
+    const { name, data } = await this.context.source.file(path, parameters);
+    return { fileName: name, data };
+  }
+
   steps(): readonly number[] {
     return Array.from(this.attentionSteps.list());
   }

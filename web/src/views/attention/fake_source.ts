@@ -1,7 +1,7 @@
 // A source for tests: attention of a made-up model, computed here from queries and keys that follow from their places.
 import { Arrays, type DType, type NdArray } from '../../data/safetensors';
 import { idOf } from '../../data/ids';
-import { type Notice, type Parameters, type Source, SourceError, addressOf } from '../../data/source';
+import { type GivenFile, type Notice, type Parameters, type Source, SourceError, addressOf } from '../../data/source';
 
 export interface FakeModel {
   layers: number;
@@ -84,9 +84,9 @@ export class FakeSource implements Source {
     return Promise.reject(new SourceError('permission denied', 'a fake does not act'));
   }
 
-  readonly givesFiles = false;
-  file(): Promise<never> {
-    return Promise.reject(new Error('no files'));
+  readonly givesFiles = true;
+  file(path: string, parameters: Parameters = {}): Promise<GivenFile> {
+    return Promise.resolve({ name: 'film.svg', data: new Blob([addressOf(path, parameters)]) });
   }
 
   notices(listener: (notice: Notice) => void): () => void {

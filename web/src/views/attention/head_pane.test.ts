@@ -223,6 +223,14 @@ describe('HeadPane', () => {
     expect(npy.length - 128).toBe(12 * 12 * 4);
   });
 
+  it('has the server film the first of its heads, of no more tokens than a film can have', async () => {
+    const at = open({ layer: '1', heads: '1,0', item: '1', first: 'all' });
+    await at.pane('heads', '0,1');
+    const film = (await at.view.film())!;
+    expect(film.fileName).toBe('film.svg');
+    expect(await film.data.text()).toMatch(/\/attention\/film\?first=64&head=0&item=1&layer=1$/);
+  });
+
   it('writes tokens as texts, whatever they say', async () => {
     const hostile = ['<img src=x onerror=alert(1)>', '\u202eabc', ...SENTENCE.slice(2)];
     const at = open({}, { ...SMALL, tokens: [hostile] });
