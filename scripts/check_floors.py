@@ -36,6 +36,7 @@ WITH_TORCH = tuple(f"trainers/bert/{folder}/" for folder in ("weights", "model",
 LIBRARIES = {
     "fmt": ("src", "bench", "fuzz", "tests", "examples", "adapters"),
     "nlohmann": ("src", "bench", "fuzz", "tests", "examples", "trainers"),
+    "caffe2": ("trainers/bert/cli",),  # LibTorch's archives
     "CLI": ("src/ui/cli", "examples", "trainers"),
     "nanobind": ("adapters/python",),
     "structmember.h": ("adapters/python",),  # Python's own
