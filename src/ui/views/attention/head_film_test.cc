@@ -81,7 +81,7 @@ TEST(HeadFilm, TextsOfARunAreNoMarkup) {
   const std::string svg = film_of(run).svg;
   EXPECT_EQ(svg.find("<script"), std::string::npos);
   EXPECT_NE(svg.find(">&lt;script&gt;</text>"), std::string::npos) << svg;
-  EXPECT_NE(svg.find(R"(>a&amp;b\x1b\xff</text>)"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(R"(>a&amp;b\x1B\xFF</text>)"), std::string::npos) << svg;
 }
 
 TEST(HeadFilm, StepsWithoutTheLayerAreLeftOut) {
