@@ -9,6 +9,10 @@
 namespace bert {
 
 void add_train_spans(CLI::App& app, std::function<int()>& chosen);
+void add_prepare_classes(CLI::App& app, std::function<int()>& chosen);  // parts texts for a training
+void add_train_classes(CLI::App& app, std::function<int()>& chosen);
+void add_train_words(CLI::App& app, std::function<int()>& chosen);
+void add_convert(CLI::App& app, std::function<int()>& chosen);  // models as others published them
 void add_answer(CLI::App& app, std::function<int()>& chosen);  // writes a model's answers
 void add_score(CLI::App& app, std::function<int()>& chosen);   // of answers that are in a file
 

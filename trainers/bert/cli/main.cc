@@ -16,6 +16,10 @@ constexpr const char* kFooter =
     "  bert train-spans --model minilm --train squad/train-v1.1.json --dev squad/dev-v1.1.json --out trained\n"
     "  bert train-spans --model minilm --train train.json --dev dev.json --train-size 1024 --dev-size 16 --out "
     "trained\n"
+    "  bert prepare-classes --data reviews.csv --text-column Text --label-column Stars --out reviews\n"
+    "  bert train-classes --model minilm --train reviews/train --validation reviews/validation --out rated\n"
+    "  bert train-words --model minilm --texts texts.txt --out trained\n"
+    "  bert convert uncased_L-12_H-768_A-12 --out bert-base-uncased\n"
     "  bert answer --model trained/model --data squad/dev-v1.1.json --answers answers.json\n"
     "  bert score squad/dev-v1.1.json answers.json\n"
     "  trainwarden run --rules default -- bert train-spans ...\n\n"
@@ -30,6 +34,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::function<int()> chosen;
   bert::add_train_spans(app, chosen);
+  bert::add_prepare_classes(app, chosen);
+  bert::add_train_classes(app, chosen);
+  bert::add_train_words(app, chosen);
+  bert::add_convert(app, chosen);
   bert::add_answer(app, chosen);
   bert::add_score(app, chosen);
   try {

@@ -64,11 +64,13 @@ NamedTensors named_parameters(const torch::nn::Module& module) {
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, NamedTensors parameters) {
   if (options.optimizer == "lamb") {
     LambOptions lamb;
+    if (options.epsilon > 0) lamb.epsilon = options.epsilon;
     lamb.weight_decay = options.weight_decay;
     lamb.bias_correction = options.bias_correction;
     return std::make_unique<Lamb>(std::move(parameters), lamb);
   }
   AdamOptions adam;
+  if (options.epsilon > 0) adam.epsilon = options.epsilon;
   adam.weight_decay = options.weight_decay;
   adam.decoupled_decay = options.optimizer == "adamw";
   adam.bias_correction = options.bias_correction;

@@ -20,6 +20,8 @@ void add_optimizer_options(CLI::App& app, TrainOptions& o) {
                  "constant, linear (from the end of the warm-up, as Hugging Face's), or linear_from_start (as BERT's)")
       ->check(CLI::IsMember({"constant", "linear", "linear_from_start"}))
       ->capture_default_str();
+  add_number(app, "--epsilon", o.epsilon, "added to the root of the squared gradients; 0: 1e-8 of adam, 1e-6 of lamb")
+      ->check(CLI::NonNegativeNumber);
   add_number(app, "--weight-decay", o.weight_decay, "but of biases and layer norms")->check(CLI::NonNegativeNumber);
   add_number(app, "--max-gradient-norm", o.max_gradient_norm, "of all gradients together; 0: unlimited")
       ->check(CLI::NonNegativeNumber);
@@ -58,6 +60,7 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
       ->required()
       ->check(CLI::ExistingDirectory);
   app.add_option("--out", o.out, "folder for the trained model, checkpoints and result.json")->required();
+  app.add_flag("--new-weights", o.new_weights, "begin with random weights: the model's are not read");
   add_length_options(app, o);
   add_optimizer_options(app, o);
   add_machine_options(app, o);

@@ -20,6 +20,7 @@ struct TrainOptions {
   std::string decay = "linear";
   double learning_rate = 5e-5;
   double warmup = 0.1;  // proportion of all steps
+  double epsilon = 0;  // 0: 1e-8 of Adam, 1e-6 of LAMB
   double weight_decay = 0.01;
   double max_gradient_norm = 1.0;
   bool bias_correction = true;
@@ -33,6 +34,7 @@ struct TrainOptions {
   int threads = 0;  // 0: as LibTorch chooses
   bool deterministic = false;
   bool skip_padding = true;
+  bool new_weights = false;  // nothing of the model is read but its shape and vocabulary
   bool use_hook = true;
   std::filesystem::path run_dir;  // empty: the environment's, else out/run
 };

@@ -32,6 +32,13 @@ char32_t decode_utf8(std::string_view bytes, std::size_t& used) {
   return character;
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t used = 0; !text.empty(); text.remove_prefix(used)) {
+    if (decode_utf8(text, used) == kReplacement && used == 1) return false;
+  }
+  return true;
+}
+
 std::u32string to_utf32(std::string_view utf8) {
   std::u32string text;
   std::size_t used = 0;

@@ -11,13 +11,6 @@
 namespace bert {
 namespace {
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t used = 0; !text.empty(); text.remove_prefix(used)) {
-    if (decode_utf8(text, used) == kReplacement && used == 1) return false;
-  }
-  return true;
-}
-
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
   std::istringstream text(read_text(path, kMaxVocabularyFileBytes));
   std::vector<std::string> pieces;

@@ -178,7 +178,11 @@ std::string architecture(ModelType type, Head head) {
 }
 
 ModelConfig read_config(const std::filesystem::path& folder) {
-  const Reader in(folder / "config.json");
+  return read_config_file(folder / "config.json");
+}
+
+ModelConfig read_config_file(const std::filesystem::path& file) {
+  const Reader in(file);
   const std::string type = in.text("model_type", "bert");
   if (type != "bert" && type != "distilbert") {
     in.fail("model_type: expected bert or distilbert, found " + type + ". Other models have other layers");

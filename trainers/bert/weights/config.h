@@ -39,6 +39,8 @@ struct ModelConfig {
 // Reads folder/config.json. Throws std::runtime_error, which names the file and the entry: other model types, relative
 // positions, decoders, sizes that do not fit together or are beyond all BERTs.
 ModelConfig read_config(const std::filesystem::path& folder);
+// The same of a file of any name, such as the bert_config.json of Google's checkpoints.
+ModelConfig read_config_file(const std::filesystem::path& file);
 
 // Writes folder/config.json, which Hugging Face reads as the same model with this head; that for spans has two labels
 // there, whatever the config says. Whole or not at all. Throws std::runtime_error.

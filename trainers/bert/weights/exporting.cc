@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMaxVocabularyBytes = 256u << 20;
 
 void write_tokenizer(const std::filesystem::path& folder, const ModelConfig& config, const ExportOptions& options) {
-  write_text(folder / "vocab.txt", read_text(options.vocabulary, kMaxVocabularyBytes));
+  const char* const name = options.vocabulary.extension() == ".json" ? "tokenizer.json" : "vocab.txt";
+  write_text(folder / name, read_text(options.vocabulary, kMaxVocabularyBytes));
   const nlohmann::ordered_json tokenizer = {
       {"tokenizer_class", config.type == ModelType::kBert ? "BertTokenizer" : "DistilBertTokenizer"},
       {"do_lower_case", options.lower_case},

@@ -1,0 +1,38 @@
+// `bert train-classes`.
+#include <cstdio>
+#include <memory>
+
+#include "cli/class_task.h"
+#include "cli/commands.h"
+#include "cli/setup.h"
+
+namespace bert {
+namespace {
+
+int train_classes(TrainOptions options, ClassOptions classes) {
+  prepare(options);
+  const at::Device device = choose_device(options.device);
+  settle(options, classes, device);
+  ClassTask task(options, classes, device);
+  const TrainOutcome outcome = TrainLoop(options, task, device, classes.steps_in_epoch).run();
+  task.finish();
+  task.save_model(classes.model_out);
+  task.write_result(options.out / "result.json", outcome);
+  std::printf("%s has the model, which Hugging Face's library loads; figures are in %s\n", classes.model_out.c_str(),
+              (options.out / "result.json").c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_train_classes(CLI::App& app, std::function<int()>& chosen) {
+  const auto options = std::make_shared<TrainOptions>();
+  const auto classes = std::make_shared<ClassOptions>();
+  CLI::App& train = *app.add_subcommand("train-classes", "Fine-tunes a model to tell which class a text is of");
+  add_class_training_options(train, *options, *classes);
+  train.callback([options, classes, &chosen] {
+    chosen = [options, classes] { return train_classes(*options, *classes); };
+  });
+}
+
+}  // namespace bert

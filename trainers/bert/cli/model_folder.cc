@@ -1,0 +1,42 @@
+#include "cli/model_folder.h"
+
+#include <cstdio>
+
+#include "cli/setup.h"
+#include "weights/exporting.h"
+#include "weights/loading.h"
+#include "weights/names.h"
+
+namespace bert {
+
+namespace fs = std::filesystem;
+
+Tokenizer load_tokenizer(const fs::path& folder, const ModelConfig& config, std::int64_t max_length) {
+  Tokenizer tokenizer = Tokenizer::load(folder, {});
+  check_fits(config, tokenizer.vocabulary(), max_length, folder.string());
+  return tokenizer;
+}
+
+void put_weights(torch::nn::Module& module, const ModelConfig& config, const TrainOptions& options, OldHead old_head) {
+  if (options.new_weights) {
+    std::printf("all weights are new\n");
+    return;
+  }
+  TensorsByName tensors = read_model_tensors(options.model);
+  if (old_head == OldHead::kReplaced) {
+    std::erase_if(tensors, [](const auto& item) { return item.first.starts_with("classifier."); });
+  }
+  for (const std::string& name : load_weights(module, config, tensors, options.model.string()).fresh)
+    std::printf("new weights: %s\n", name.c_str());
+}
+
+void save_model(const fs::path& folder, const torch::nn::Module& module, const ModelConfig& config, Head head,
+                const fs::path& origin, const Tokenizer& tokenizer) {
+  const fs::path json = origin / "tokenizer.json";  // which comes first when a tokenizer is loaded
+  export_model(folder, module, config,
+               {.head = head,
+                .vocabulary = fs::exists(json) ? json : origin / "vocab.txt",
+                .lower_case = tokenizer.options().folding.lower_case});
+}
+
+}  // namespace bert

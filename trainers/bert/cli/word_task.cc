@@ -1,0 +1,131 @@
+#include "cli/word_task.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+
+#include <c10/core/InferenceMode.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/model_folder.h"
+#include "cli/word_data.h"
+#include "weights/file_bytes.h"
+
+namespace bert {
+namespace {
+
+constexpr std::uint64_t kRoundOfEvaluations = UINT64_MAX;  // so that what is held out is masked alike each time
+
+std::vector<Pieces> windows_of_all(const std::vector<std::string>& documents, const Tokenizer& tokenizer,
+                                   std::int64_t max_length) {
+  std::vector<Pieces> windows;
+  for (const std::string& document : documents) {
+    for (Pieces& window : windows_of_document(tokenizer, document, static_cast<std::size_t>(max_length)))
+      windows.push_back(std::move(window));
+  }
+  return windows;
+}
+
+nlohmann::ordered_json as_figures(const Means& means) {
+  return {{"loss", means.loss}, {"accuracy", means.accuracy}};
+}
+
+}  // namespace
+
+WordTask::WordTask(const TrainOptions& options, const WordOptions& words, at::Device device)
+    : options_(options),
+      words_(words),
+      device_(device),
+      config_(read_config(options.model)),
+      tokenizer_(load_tokenizer(options.model, config_, words.max_length)),
+      model_(load_model<BertForMaskedWords>(config_, options, device)) {
+  const HeldOut parts = hold_out(read_documents(words.texts), words.held_out, options.seed);
+  train_ = windows_of_all(parts.rest, tokenizer_, words.max_length);
+  held_out_ = windows_of_all(parts.held_out, tokenizer_, words.max_length);
+  if (train_.empty() || held_out_.empty()) {
+    throw std::runtime_error(words.texts.string() + ": expected documents with words to train on and to judge by, found " +
+                             std::to_string(parts.rest.size()) + " and " + std::to_string(parts.held_out.size()) +
+                             "; --held-out says which fraction is judged by");
+  }
+}
+
+at::Tensor WordTask::loss(const Batch& batch, double divisor) {
+  std::vector<MaskedPieces> windows;
+  std::int64_t asked = 0;
+  for (std::int64_t i = 0; i < batch.real; ++i) {
+    const auto number = static_cast<std::uint64_t>(batch.examples[static_cast<std::size_t>(i)]);
+    windows.push_back(mask_pieces(train_[number], tokenizer_.vocabulary(), options_.seed,
+                                  static_cast<std::uint64_t>(batch.epoch), number));
+    asked += static_cast<std::int64_t>(windows.back().places.size());
+  }
+  const WordAnswers answers =
+      answer_words(model_, make_word_batch(windows, tokenizer_.vocabulary().padding(), device_), options_.skip_padding);
+  means_.add(answers.loss, batch.real, answers.hits, asked);
+  return answers.loss / divisor;
+}
+
+Means WordTask::judge() {
+  const c10::InferenceMode inference;
+  TrainingMeans means;
+  model_->eval();
+  const auto size = static_cast<std::size_t>(words_.evaluation_batch_size);
+  for (std::size_t begin = 0; begin < held_out_.size(); begin += size) {
+    std::vector<MaskedPieces> windows;
+    std::int64_t asked = 0;
+    for (std::size_t i = begin; i < std::min(begin + size, held_out_.size()); ++i) {
+      windows.push_back(mask_pieces(held_out_[i], tokenizer_.vocabulary(), options_.seed, kRoundOfEvaluations, i));
+      asked += static_cast<std::int64_t>(windows.back().places.size());
+    }
+    const WordBatch batch = make_word_batch(windows, tokenizer_.vocabulary().padding(), device_);
+    const WordAnswers answers = answer_words(model_, batch, true);
+    means.add(answers.loss, static_cast<std::int64_t>(windows.size()), answers.hits, asked);
+  }
+  model_->train();
+  return means.take();
+}
+
+std::string WordTask::evaluate(trainwarden::Hook& hook) {
+  last_ = judge();
+  if (!first_) first_ = last_;
+  const std::array<std::string_view, 1> losses = {"losses"};
+  hook.save_tensor(hook.declare("WordLoss_output_0", losses),
+                   trainwarden::TensorView::of(&last_->loss, trainwarden::DType::kFloat64, trainwarden::Shape({})));
+  hook.save_scalar("val_accuracy", last_->accuracy);
+  if (means_.has_some()) return metrics_text(means_.take(), &*last_);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "loss %.4f  accuracy %.4f", last_->loss, last_->accuracy);
+  return text.data();
+}
+
+std::map<std::string, std::string> WordTask::identity() const {
+  return {{"texts", words_.texts.filename().string()},
+          {"held_out", std::to_string(words_.held_out)},
+          {"max_length", std::to_string(words_.max_length)}};
+}
+
+std::string WordTask::summary() const {
+  return std::to_string(train_.size()) + " windows to train on, " + std::to_string(held_out_.size()) + " of " +
+         words_.texts.filename().string() + " to judge by";
+}
+
+void WordTask::save_model(const std::filesystem::path& folder) const {
+  bert::save_model(folder, *model_, config_, Head::kMaskedWords, options_.model, tokenizer_);
+}
+
+void WordTask::write_result(const std::filesystem::path& file, const TrainOutcome& outcome) const {
+  nlohmann::ordered_json json = {{"texts", words_.texts.filename().string()},
+                                 {"windows", train_.size()},
+                                 {"held_out_windows", held_out_.size()}};
+  if (first_ && !outcome.resumed) json["before"] = as_figures(*first_);
+  if (last_) json["after"] = as_figures(*last_);
+  json["steps"] = outcome.steps;
+  json["train_seconds"] = outcome.seconds;
+  json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;
+  if (!outcome.stop_reason.empty()) json["stopped"] = outcome.stop_reason;
+  AtomicFile out(file);
+  out.append(json.dump(2) + "\n");
+  out.commit();
+}
+
+}  // namespace bert
