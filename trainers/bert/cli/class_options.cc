@@ -58,14 +58,17 @@ void add_hyperparameters(CLI::App& app, TrainOptions& options, ClassOptions& o) 
   add_count(app, "--test_steps", o.test_batches, "the same of the test")->check(CLI::NonNegativeNumber);
   add_switch(app, "--freeze_bert_layer", o.freeze_encoder, "train the head alone");
   add_switch(app, "--use_amp", o.use_amp, "mixed precision: float16 on a GPU, bfloat16 on a CPU");
-  app.add_option_function<bool>("--use_xla", refuse_xla, "an error where it is True")->group(kHyperparameters);
+  app.add_option_function<bool>("--use_xla", refuse_xla, "an error where it is True")
+      ->group(kHyperparameters)
+      ->type_name("BOOL");
   add_switch(app, "--enable_tensorboard", o.enable_tensorboard, "show the run to TensorBoard: tensorboard, in --out");
   add_switch(app, "--enable_sagemaker_debugger", options.use_hook, "capture the training");
   app.add_option_function<bool>(
          "--enable_checkpointing",
          [&options](bool enabled) { if (!enabled) options.checkpoint_interval = 0; },
          "False: as --checkpoint-interval 0")
-      ->group(kHyperparameters);
+      ->group(kHyperparameters)
+      ->type_name("BOOL");
   add_switch(app, "--run_validation", o.run_validation, "judge after each epoch");
   app.add_option("--run_test", o.run_test, "judge at the end (default: where --test is given)")
       ->group(kHyperparameters)

@@ -45,12 +45,17 @@ ordered_json counts_of(const std::vector<ClassText>& texts, const std::vector<st
 }  // namespace
 
 std::string scores_text(const ClassResult& result) {
-  std::array<char, 256> text{};
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "loss %.4f  accuracy %.4f  ", result.loss, result.scores.accuracy());
+  return text.data() + agreement_text(result);
+}
+
+std::string agreement_text(const ClassResult& result) {
+  std::array<char, 128> text{};
   const ClassScores& scores = result.scores;
-  std::snprintf(text.data(), text.size(),
-                "loss %.4f  accuracy %.4f  mean recall %.4f  kappa %.4f, quadratic %.4f  (%ld texts, %.1f texts/s)",
-                result.loss, scores.accuracy(), scores.mean_recall(), scores.kappa(), scores.quadratic_kappa(),
-                scores.texts(), static_cast<double>(scores.texts()) / result.seconds);
+  std::snprintf(text.data(), text.size(), "mean recall %.4f  kappa %.4f, quadratic %.4f  (%ld texts, %.1f texts/s)",
+                scores.mean_recall(), scores.kappa(), scores.quadratic_kappa(), scores.texts(),
+                static_cast<double>(scores.texts()) / result.seconds);
   return text.data();
 }
 

@@ -11,8 +11,10 @@
 
 namespace bert {
 
-// Without a colon behind "loss" or "accuracy": metrics_text() alone has that, for patterns that read a log.
+// "loss 1.6233  accuracy 0.0625  " and agreement_text(). Without a colon behind "loss" or "accuracy": metrics_text()
+// alone has that, for patterns that read a log.
 std::string scores_text(const ClassResult& result);
+std::string agreement_text(const ClassResult& result);  // recall, kappas, of how many texts
 // `probabilities`: of this text, [classes]. What a terminal would take for a command is escaped as in JSON.
 std::string sample_text(const std::string& text, const at::Tensor& probabilities,
                         const std::vector<std::string>& names);

@@ -70,21 +70,19 @@ at::Tensor ClassTask::loss(const Batch& batch, double divisor) {
 }
 
 std::string ClassTask::evaluate(trainwarden::Hook& hook) {
-  std::string found = classes_.run_validation ? validate(hook) : "";
-  if (means_.has_some()) {
-    const Means training = means_.take();
-    const Means validation = last_ ? Means{last_->loss, last_->scores.accuracy()} : Means();
-    found = metrics_text(training, last_ ? &validation : nullptr) + (found.empty() ? "" : "  " + found);
-  }
+  if (classes_.run_validation) validate(hook);
   if (board_) board_->update(hook);
-  return found.empty() ? "not judged" : found;
+  if (!means_.has_some()) return last_ ? scores_text(*last_) : "not judged";
+  const Means training = means_.take();
+  if (!last_) return metrics_text(training, nullptr);
+  const Means validation = {.loss = last_->loss, .accuracy = last_->scores.accuracy()};
+  return metrics_text(training, &validation) + "  " + agreement_text(*last_);
 }
 
-std::string ClassTask::validate(trainwarden::Hook& hook) {
+void ClassTask::validate(trainwarden::Hook& hook) {
   last_ = judge_first(data_.validation, classes_.validation_batches, classes_.validation_batch_size);
   if (!first_) first_ = last_;
   capture(hook, *last_);
-  return scores_text(*last_);
 }
 
 ClassResult ClassTask::judge_first(const std::vector<ClassText>& texts, std::int64_t batches, std::int64_t batch_size) {

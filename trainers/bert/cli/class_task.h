@@ -47,7 +47,7 @@ class ClassTask : public Task {
   ModelConfig config_for_classes() const;
   BertForClassification load_classifier() const;
   ClassResult judge_first(const std::vector<ClassText>& texts, std::int64_t batches, std::int64_t batch_size);
-  std::string validate(trainwarden::Hook& hook);
+  void validate(trainwarden::Hook& hook);
   void capture(trainwarden::Hook& hook, const ClassResult& result) const;
   void tell_samples();
   const std::vector<ClassText>& judged_texts() const { return data_.test.empty() ? data_.validation : data_.test; }

@@ -1,7 +1,6 @@
 #include "cli/conversion.h"
 
-#include <fstream>
-#include <optional>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -103,11 +102,13 @@ struct Published : nn::Module {
     const auto add_linear = [&](nn::Module& to, const char* name, std::int64_t rows) {
       to.register_module(name, nn::Linear(config.hidden_size, rows));
     };
-    if (has("cls.predictions.bias")) {
-      const auto cls = register_module("cls", WordHead(config));
-      if (has("cls.seq_relationship.weight")) add_linear(*cls, "seq_relationship", 2);
-      head = Head::kMaskedWords;
+    const bool has_words = has("cls.predictions.bias"), has_next = has("cls.seq_relationship.weight");
+    if (has_words || has_next) {
+      std::shared_ptr<nn::Module> cls = has_words ? WordHead(config).ptr() : std::make_shared<nn::Module>();
+      register_module("cls", cls);
+      if (has_next) add_linear(*cls, "seq_relationship", 2);
     }
+    if (has_words) head = Head::kMaskedWords;
     if (has("classifier.weight")) add_linear(*this, "classifier", config.num_labels()), head = Head::kClassification;
     if (has("qa_outputs.weight")) add_linear(*this, "qa_outputs", 2), head = Head::kSpan;
   }

@@ -16,6 +16,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +26,33 @@
 namespace bert {
 
 namespace fs = std::filesystem;
+
+inline std::string word(int number) {
+  return std::string(1, static_cast<char>('a' + number % 24)) + "word";
+}
+
+inline void put_lines(const fs::path& file, const std::vector<std::string>& lines) {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file);
+  for (const std::string& line : lines) out << line << "\n";
+}
+
+inline nlohmann::json json_in(const fs::path& file) {
+  return nlohmann::json::parse(std::ifstream(file));
+}
+
+// Of a model of two small layers, with room for the vocabulary of the tests.
+inline ModelConfig small_config(ModelType type = ModelType::kBert) {
+  ModelConfig config{.type = type,
+                     .vocab_size = 40,
+                     .hidden_size = 32,
+                     .num_hidden_layers = 2,
+                     .num_attention_heads = 2,
+                     .intermediate_size = 64,
+                     .max_position_embeddings = 64};
+  if (type == ModelType::kDistilBert) config.type_vocab_size = 0;
+  return config;
+}
 
 struct Outcome {
   int code = -1;
@@ -39,15 +67,7 @@ class BertProgram : public testing::Test {
     folder_ = pattern;
     write_vocabulary(folder_ / "vocab.txt");
     write_questions(folder_ / "questions.json");
-    ModelConfig config{.vocab_size = 40,
-                       .hidden_size = 32,
-                       .num_hidden_layers = 2,
-                       .num_attention_heads = 2,
-                       .intermediate_size = 64,
-                       .max_position_embeddings = 64};
-    torch::manual_seed(1);
-    export_model(folder_ / "model", *BertForSpans(config), config,
-                 {.head = Head::kSpan, .vocabulary = folder_ / "vocab.txt"});
+    put_model<BertForSpans>("model", ModelType::kBert, Head::kSpan);
   }
   void TearDown() override { fs::remove_all(folder_); }
 
@@ -102,11 +122,18 @@ class BertProgram : public testing::Test {
 
   nlohmann::json result() const { return nlohmann::json::parse(std::ifstream(folder_ / "out/result.json")); }
 
+  // Writes a folder with a model of random weights.
+  template <class Model>
+  void put_model(const std::string& name, ModelType type, Head head) const {
+    const ModelConfig config = small_config(type);
+    torch::manual_seed(1);
+    export_model(folder_ / name, *Model(config), config, {.head = head, .vocabulary = folder_ / "vocab.txt"});
+  }
+
   // What is asked for stands behind the word that the question names.
   static void write_questions(const fs::path& file, int count = 24) {
     nlohmann::json questions = nlohmann::json::array();
     for (int i = 0; i < count; ++i) {
-      const auto word = [](int n) { return std::string(1, static_cast<char>('a' + n % 24)) + "word"; };
       const std::string context = word(i) + " " + word(i + 7) + " in " + word(i + 3) + " the " + word(i + 11);
       questions.push_back({{"id", std::to_string(i)},
                            {"title", "t" + std::to_string(i % 3)},
@@ -124,7 +151,7 @@ class BertProgram : public testing::Test {
     std::ofstream out(file);
     for (const char* piece : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "where", "is", "the", "?", "in"})
       out << piece << "\n";
-    for (int i = 0; i < 24; ++i) out << static_cast<char>('a' + i) << "word\n";
+    for (int i = 0; i < 24; ++i) out << word(i) << "\n";
   }
 };
 
