@@ -1,5 +1,6 @@
 // `bert train-classes`.
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "cli/class_task.h"
@@ -13,6 +14,7 @@ int train_classes(TrainOptions options, ClassOptions classes) {
   prepare(options);
   const at::Device device = choose_device(options.device);
   settle(options, classes, device);
+  std::filesystem::create_directories(options.out);
   ClassTask task(options, classes, device);
   const TrainOutcome outcome = TrainLoop(options, task, device, classes.steps_in_epoch).run();
   task.finish();

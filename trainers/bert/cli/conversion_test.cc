@@ -81,7 +81,7 @@ class ConvertProgram : public BertProgram {
   }
   Outcome convert_google() const { return convert((folder_ / "google").string()); }
 
-  void expect_error(const Ended& ended, int code, const std::string& message) const {
+  void expect_error(const Outcome& ended, int code, const std::string& message) const {
     EXPECT_EQ(ended.code, code) << ended.text;
     EXPECT_NE(ended.text.find(message), std::string::npos) << ended.text;
     EXPECT_FALSE(fs::exists(folder_ / "out")) << "half a folder is left";
