@@ -96,7 +96,7 @@ TEST_F(AttnCommand, WritesAFilmOfAHead) {
   EXPECT_NE(svg.find("bert, layer 1 (layer.1.attn), head 2"), std::string::npos) << svg;
   EXPECT_NE(svg.find("step 10 (eval 1)"), std::string::npos) << svg;
   EXPECT_EQ(cli({"attn", "bert", "--film", file.string(), "--metrics"}).exit_code, 2);
-  EXPECT_EQ(cli({"attn", "bert", "--film", (folder_ / "absent/head.svg").string()}).exit_code, 1);
+  EXPECT_EQ(cli({"attn", "bert", "--film", (file / "film.svg").string()}).exit_code, 1);
   EXPECT_EQ(cli({"attn", "bert", "-H", "9", "--film", (folder_ / "other.svg").string()}).exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "other.svg"));
 }

@@ -265,6 +265,35 @@ test('each picture can be taken away, and its numbers are those of the run', asy
   }
 });
 
+test('a head can be taken away as a film, which shows one step after the other', async ({ page, runs, server }) => {
+  runs.write('attention');
+  const { readFileSync } = await import('node:fs');
+  await visit(page, server, '#/run/attention/attention?mode=head&layer=1&heads=2&item=1&first=8');
+  await expect(pane(page)).toHaveAttribute('data-heads', '2');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /^Film/ }).click()]);
+  expect(download.suggestedFilename()).toBe('attention-attention-layer1-head2-film.svg');
+  const film = readFileSync(await download.path()).toString();
+  const alone = await page.context().newPage();
+  await alone.setContent(film);
+  const shown = await alone.evaluate(() => {
+    const animations = document.getAnimations();
+    const seconds = Number(animations[0]!.effect!.getComputedTiming().duration);
+    return animations.map((_, i) => {
+      for (const animation of animations) {
+        animation.pause();
+        animation.currentTime = ((i + 0.5) * seconds) / animations.length;
+      }
+      const frames = [...document.querySelectorAll('.f')].filter((frame) => getComputedStyle(frame).visibility === 'visible');
+      return frames.map((frame) => frame.querySelector('text')!.textContent).join(' and ');
+    });
+  });
+  expect(shown.length).toBeGreaterThan(2);
+  expect(shown).toEqual(shown.map((_, step) => `step ${globalStep(step)} (eval ${step})`));
+  for (const step of [0, 2]) await expect(alone.locator('.f').nth(step)).toContainText(`s${step}i1t7`); // each step has tokens of its own
+  await picture(alone, 'attention-film');
+});
+
 test('a text marks its tokens', async ({ page, runs, server }) => {
   runs.write('attention');
   await visit(page, server, '#/run/attention/attention?mode=text&query=4');
