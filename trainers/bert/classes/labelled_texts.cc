@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "classes/delimited.h"
+#include "files/reading.h"
 #include "text/characters.h"
 
 namespace bert {
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::uintmax_t kMaxFileBytes = 1u << 30;
+constexpr std::uint64_t kMaxFileBytes = 1u << 30;
 
 [[noreturn]] void fail(const std::string& source, std::size_t line, const std::string& what) {
   throw std::runtime_error(source + ", line " + std::to_string(line) + ": " + what);
@@ -114,15 +114,6 @@ std::vector<fs::path> files_of(const fs::path& path) {
   return files;
 }
 
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw std::runtime_error(file.string() + ": cannot be read");
-  if (fs::file_size(file) > kMaxFileBytes) {
-    throw std::runtime_error(file.string() + ": expected at most 1 GiB; divide it into several files of a folder");
-  }
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::optional<double> number_of(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -147,7 +138,7 @@ LabelledTexts read_labelled_texts(const fs::path& path, const LabelledFields& fi
   for (const fs::path& file : files_of(path)) {
     const std::optional<LabelledForm> form = form_of(file);
     if (!form) throw std::runtime_error(file.string() + ": expected a file that ends in .csv, .tsv or .jsonl");
-    LabelledTexts read = parse_labelled_texts(bytes_of(file), *form, fields, file.string());
+    LabelledTexts read = parse_labelled_texts(read_text(file, kMaxFileBytes), *form, fields, file.string());
     texts.all.insert(texts.all.end(), std::make_move_iterator(read.all.begin()),
                      std::make_move_iterator(read.all.end()));
     texts.left_out += read.left_out;

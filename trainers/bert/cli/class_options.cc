@@ -26,7 +26,7 @@ void add_data_options(CLI::App& app, ClassOptions& o) {
       ->check(CLI::ExistingPath);
   app.add_option("--text-column", o.fields.text, "what the files call the text")->capture_default_str();
   app.add_option("--label-column", o.fields.label, "and its class")->capture_default_str();
-  app.add_option("--max-length", o.max_length, "pieces of a text; the others are cut off")
+  app.add_option("--max-length,--max_seq_length", o.max_length, "pieces of a text; the others are cut off")
       ->check(CLI::Range(3, 512))
       ->capture_default_str();
   app.add_option("--class-weights", o.class_weights,
@@ -45,11 +45,8 @@ void refuse_xla(bool asked) {
                              "operators and kernels of its own, which are fused already. Say False, or leave it out");
 }
 
-// Aliases of what is there under our names, then what has no other name.
+// Those that have no other name of ours.
 void add_hyperparameters(CLI::App& app, TrainOptions& options, ClassOptions& o) {
-  add_alias(app, "--learning_rate", "--learning-rate");
-  add_alias(app, "--train_batch_size", "--batch-size");
-  add_alias(app, "--max_seq_length", "--max-length");
   add_count(app, "--validation_batch_size", o.validation_batch_size, "texts at once")->check(CLI::PositiveNumber);
   add_count(app, "--test_batch_size", o.test_batch_size, "texts at once")->check(CLI::PositiveNumber);
   add_count(app, "--train_steps_per_epoch", o.steps_in_epoch, "0: all texts once")->check(CLI::NonNegativeNumber);

@@ -7,8 +7,8 @@
 
 #include "classes/splits.h"
 #include "cli/commands.h"
+#include "files/writing.h"
 #include "text/tokenizer.h"
-#include "weights/file_bytes.h"
 
 namespace bert {
 namespace {
@@ -35,9 +35,7 @@ Balance balance_of(const std::string& name) {
 
 void write_whole(const fs::path& file, const std::string& text) {
   fs::create_directories(file.parent_path());
-  AtomicFile out(file);
-  out.append(text);
-  out.commit();
+  write_text(file, text);
 }
 
 ordered_json counts_of_classes(const Part& part, const std::vector<std::string>& names) {

@@ -1,12 +1,10 @@
 #include "cli/class_report.h"
 
-#include <array>
-#include <cstdio>
-
 #include <nlohmann/json.hpp>
 
+#include "cli/text.h"
+#include "files/writing.h"
 #include "text/characters.h"
-#include "weights/file_bytes.h"
 
 namespace bert {
 namespace {
@@ -45,18 +43,14 @@ ordered_json counts_of(const std::vector<ClassText>& texts, const std::vector<st
 }  // namespace
 
 std::string scores_text(const ClassResult& result) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "loss %.4f  accuracy %.4f  ", result.loss, result.scores.accuracy());
-  return text.data() + agreement_text(result);
+  return format("loss %.4f  accuracy %.4f  ", result.loss, result.scores.accuracy()) + agreement_text(result);
 }
 
 std::string agreement_text(const ClassResult& result) {
-  std::array<char, 128> text{};
   const ClassScores& scores = result.scores;
-  std::snprintf(text.data(), text.size(), "mean recall %.4f  kappa %.4f, quadratic %.4f  (%ld texts, %.1f texts/s)",
-                scores.mean_recall(), scores.kappa(), scores.quadratic_kappa(), scores.texts(),
+  return format("mean recall %.4f  kappa %.4f, quadratic %.4f  (%ld texts, %.1f texts/s)", scores.mean_recall(),
+                scores.kappa(), scores.quadratic_kappa(), scores.texts(),
                 static_cast<double>(scores.texts()) / result.seconds);
-  return text.data();
 }
 
 std::string sample_text(const std::string& text, const at::Tensor& probabilities,
@@ -64,10 +58,9 @@ std::string sample_text(const std::string& text, const at::Tensor& probabilities
   std::u32string characters = to_utf32(text);
   if (characters.size() > kSampleCharacters) characters = characters.substr(0, kSampleCharacters - 3) + U"...";
   const auto best = static_cast<std::size_t>(probabilities.argmax().item<std::int64_t>());
-  std::array<char, 64> part{};
-  std::snprintf(part.data(), part.size(), " (%.3f): ", probabilities[static_cast<std::int64_t>(best)].item<double>());
+  const double probability = probabilities[static_cast<std::int64_t>(best)].item<double>();
   const auto escaped = [](const std::string& utf8) { return nlohmann::json(utf8).dump(-1, ' ', true); };
-  return "predicted " + escaped(names[best]) + part.data() + escaped(to_utf8(characters));
+  return "predicted " + escaped(names[best]) + format(" (%.3f): ", probability) + escaped(to_utf8(characters));
 }
 
 void write_class_report(const std::filesystem::path& file, const ClassReport& report) {
@@ -82,9 +75,7 @@ void write_class_report(const std::filesystem::path& file, const ClassReport& re
   json["train_seconds"] = report.outcome.seconds;
   json["train_texts_per_second"] = static_cast<double>(report.outcome.examples) / report.outcome.seconds;
   if (!report.outcome.stop_reason.empty()) json["stopped"] = report.outcome.stop_reason;
-  AtomicFile out(file);
-  out.append(json.dump(2) + "\n");
-  out.commit();
+  write_text(file, json.dump(2) + "\n");
 }
 
 }  // namespace bert

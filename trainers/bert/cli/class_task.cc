@@ -6,6 +6,7 @@
 
 #include "cli/class_report.h"
 #include "cli/model_folder.h"
+#include "cli/text.h"
 #include "trainwarden/torch.h"
 #include "weights/names.h"
 
@@ -130,13 +131,12 @@ std::map<std::string, std::string> ClassTask::identity() const {
 }
 
 std::string ClassTask::summary() const {
-  std::string text;
-  if (data_.left_out > 0) text = std::to_string(data_.left_out) + " texts are left out: they are empty or have no class\n";
-  text += std::to_string(data_.train.size()) + " texts of " + std::to_string(data_.names.size()) +
-          " classes to train on, " + std::to_string(data_.validation.size()) + " to judge by";
-  if (!data_.test.empty()) text += ", " + std::to_string(data_.test.size()) + " for the test";
-  if (classes_.freeze_encoder) text += "; only the head is trained";
-  return text;
+  const std::string left_out =
+      data_.left_out == 0 ? "" : format("%zu texts are left out: they are empty or have no class\n", data_.left_out);
+  return left_out + format("%zu texts of %zu classes to train on%s, %zu to judge by, %zu for the test",
+                           data_.train.size(), data_.names.size(),
+                           classes_.freeze_encoder ? " (the head alone)" : "", data_.validation.size(),
+                           data_.test.size());
 }
 
 void ClassTask::save_model(const fs::path& folder) const {

@@ -110,7 +110,6 @@ TEST_F(ClassProgram, HyperparametersThatCannotBeAreErrors) {
   };
   is_told("--use_xla True", "XLA compiles graphs of TensorFlow");
   is_told("--use_amp maybe", "--use_amp");
-  is_told("--learning_rate 1", "--learning_rate excludes --learning-rate");
   is_told("--run_test True", "give --test");
   is_told("--enable_tensorboard True --enable_sagemaker_debugger False", "nothing is to be captured");
 }

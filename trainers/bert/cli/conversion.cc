@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/setup.h"
+#include "files/reading.h"
+#include "files/writing.h"
 #include "model/heads.h"
 #include "weights/exporting.h"
-#include "weights/file_bytes.h"
 #include "weights/gluon_params.h"
 #include "weights/loading.h"
 #include "weights/tensorflow_checkpoint.h"
@@ -135,9 +136,9 @@ void check_complete(const LoadReport& report, const fs::path& file) {
 }
 
 void write_vocabulary(const fs::path& file, const Vocabulary& vocabulary) {
-  AtomicFile out(file);
-  for (std::size_t i = 0; i < vocabulary.size(); ++i) out.append(vocabulary.piece(static_cast<std::int64_t>(i)) + "\n");
-  out.commit();
+  std::string lines;
+  for (std::size_t i = 0; i < vocabulary.size(); ++i) lines += vocabulary.piece(static_cast<std::int64_t>(i)) + "\n";
+  write_text(file, lines);
 }
 
 // A folder beside `target` that takes its name once it is whole; without that nothing is left of it.
@@ -156,7 +157,7 @@ class PartialFolder {
   PartialFolder& operator=(const PartialFolder&) = delete;
 
   const fs::path& path() const { return path_; }
-  void put_in_place() { fs::rename(path_, target_); }
+  void put_in_place() { put_folder_in_place(path_, target_); }
 
  private:
   const fs::path target_;

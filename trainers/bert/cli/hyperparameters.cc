@@ -33,18 +33,6 @@ void name_variables(CLI::App& app) {
 
 }  // namespace
 
-void add_alias(CLI::App& app, const std::string& name, const std::string& ours) {
-  CLI::Option* const target = app.get_option(ours);
-  const auto hand_on = [target, name, ours](const std::string& value) {
-    if (target->count() > 0) throw CLI::ExcludesError(name, ours);
-    target->add_result(value);
-    target->run_callback();
-  };
-  app.add_option_function<std::string>(name, hand_on, "the same as " + ours)
-      ->group(kHyperparameters)
-      ->type_name(target->get_type_name());
-}
-
 CLI::Option* add_switch(CLI::App& app, const std::string& name, bool& value, const std::string& summary) {
   return app.add_option(name, value, summary)
       ->group(kHyperparameters)

@@ -10,8 +10,6 @@ namespace bert {
 // The help's heading for them.
 inline constexpr const char* kHyperparameters = "Hyper-parameters by SageMaker's names";
 
-// `name` ("--learning_rate") is another name of the option `ours`, which is there already; who gives both is told.
-void add_alias(CLI::App& app, const std::string& name, const std::string& ours);
 // An option that is True or False, in any case, as jobs hand them over.
 CLI::Option* add_switch(CLI::App& app, const std::string& name, bool& value, const std::string& summary);
 

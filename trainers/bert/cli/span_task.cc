@@ -7,12 +7,9 @@
 #include <torch/utils.h>
 
 #include "cli/capture.h"
-#include "cli/setup.h"
+#include "cli/model_folder.h"
 #include "cli/text.h"
 #include "files/writing.h"
-#include "training/determinism.h"
-#include "weights/exporting.h"
-#include "weights/loading.h"
 
 namespace bert {
 namespace {
@@ -53,25 +50,10 @@ SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, at::De
       spans_(spans),
       device_(device),
       config_(read_config(options.model)),
-      tokenizer_(load_tokenizer()),
+      tokenizer_(load_tokenizer(options.model, config_, spans.max_length)),
       examples_(read_examples(options, spans, tokenizer_)),
       judge_(spans, tokenizer_, options.seed),
-      model_(load_model()) {}
-
-Tokenizer SpanTask::load_tokenizer() const {
-  Tokenizer tokenizer = Tokenizer::load(options_.model, {});
-  check_fits(config_, tokenizer.vocabulary(), spans_.max_length, options_.model.string());
-  return tokenizer;
-}
-
-BertForSpans SpanTask::load_model() const {
-  seed_all(options_.seed);
-  BertForSpans model(config_);
-  const LoadReport report = load_weights(*model, config_, read_model_tensors(options_.model), options_.model.string());
-  for (const std::string& name : report.fresh) std::printf("new weights: %s\n", name.c_str());
-  model->to(device_);
-  return model;
-}
+      model_(load_model<BertForSpans>(config_, options, device)) {}
 
 at::Tensor SpanTask::loss(const Batch& batch, double divisor) {
   std::vector<const Window*> windows;
@@ -123,7 +105,7 @@ std::string SpanTask::summary() const {
 }
 
 void SpanTask::save_model(const fs::path& folder) const {
-  export_model(folder, *model_, config_, {.head = Head::kSpan, .vocabulary = options_.model / "vocab.txt"});
+  bert::save_model(folder, *model_, config_, Head::kSpan, options_.model, tokenizer_);
 }
 
 void SpanTask::write_result(const fs::path& file, const TrainOutcome& outcome) const {

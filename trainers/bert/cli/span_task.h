@@ -49,8 +49,6 @@ class SpanTask : public Task {
   void write_result(const std::filesystem::path& file, const TrainOutcome& outcome) const;
 
  private:
-  Tokenizer load_tokenizer() const;
-  BertForSpans load_model() const;
   void look_at_attention(trainwarden::Hook& hook);
   std::int64_t padding() const { return tokenizer_.vocabulary().padding(); }
 

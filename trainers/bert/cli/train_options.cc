@@ -34,7 +34,7 @@ void add_length_options(CLI::App& app, TrainOptions& o) {
   add_number(app, "--step-threshold,--step_threshold", o.step_threshold,
              "stop after so many steps, with the learning rates of a training that goes on; 0: never")
       ->check(CLI::NonNegativeNumber);
-  add_number(app, "--batch-size,--batch_size", o.batch_size, "items in a backward pass")->check(CLI::PositiveNumber);
+  add_number(app, "--batch-size,--batch_size,--train_batch_size", o.batch_size, "items in a backward pass")->check(CLI::PositiveNumber);
   add_number(app, "--accumulate", o.accumulate, "backward passes in a step")->check(CLI::PositiveNumber);
   add_number(app, "--checkpoint-interval", o.checkpoint_interval, "steps; 0: only when somebody asks")
       ->check(CLI::NonNegativeNumber);

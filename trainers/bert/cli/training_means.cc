@@ -1,9 +1,8 @@
 #include "cli/training_means.h"
 
-#include <array>
-#include <cstdio>
-
 #include <ATen/TensorOperators.h>
+
+#include "cli/text.h"
 
 namespace bert {
 
@@ -21,13 +20,9 @@ Means TrainingMeans::take() {
 }
 
 std::string metrics_text(const Means& training, const Means* validation) {
-  std::array<char, 128> text{};
-  std::snprintf(text.data(), text.size(), "loss: %.6f - accuracy: %.6f", training.loss, training.accuracy);
-  std::string all = text.data();
-  if (validation == nullptr) return all;
-  std::snprintf(text.data(), text.size(), " - val_loss: %.6f - val_accuracy: %.6f", validation->loss,
-                validation->accuracy);
-  return all + text.data();
+  const std::string text = format("loss: %.6f - accuracy: %.6f", training.loss, training.accuracy);
+  if (validation == nullptr) return text;
+  return text + format(" - val_loss: %.6f - val_accuracy: %.6f", validation->loss, validation->accuracy);
 }
 
 }  // namespace bert

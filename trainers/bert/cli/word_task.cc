@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <stdexcept>
 
 #include <c10/core/InferenceMode.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/model_folder.h"
+#include "cli/text.h"
 #include "cli/word_data.h"
-#include "weights/file_bytes.h"
+#include "files/writing.h"
 
 namespace bert {
 namespace {
@@ -93,9 +93,7 @@ std::string WordTask::evaluate(trainwarden::Hook& hook) {
                    trainwarden::TensorView::of(&last_->loss, trainwarden::DType::kFloat64, trainwarden::Shape({})));
   hook.save_scalar("val_accuracy", last_->accuracy);
   if (means_.has_some()) return metrics_text(means_.take(), &*last_);
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "loss %.4f  accuracy %.4f", last_->loss, last_->accuracy);
-  return text.data();
+  return format("loss %.4f  accuracy %.4f", last_->loss, last_->accuracy);
 }
 
 std::map<std::string, std::string> WordTask::identity() const {
@@ -123,9 +121,7 @@ void WordTask::write_result(const std::filesystem::path& file, const TrainOutcom
   json["train_seconds"] = outcome.seconds;
   json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;
   if (!outcome.stop_reason.empty()) json["stopped"] = outcome.stop_reason;
-  AtomicFile out(file);
-  out.append(json.dump(2) + "\n");
-  out.commit();
+  write_text(file, json.dump(2) + "\n");
 }
 
 }  // namespace bert

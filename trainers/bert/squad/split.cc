@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "squad/records.h"
+#include "text/drawing.h"
 
 namespace bert {
 namespace {
@@ -43,14 +44,6 @@ std::vector<std::size_t> sizes_of_samples(const std::vector<std::vector<std::siz
     --missing;
   }
   return sizes;
-}
-
-// From [0, count), without bias; std::uniform_int_distribution is another one in each library.
-std::size_t draw_below(std::mt19937_64& random, std::size_t count) {
-  const std::uint64_t bound = std::mt19937_64::max() - std::mt19937_64::max() % count;
-  std::uint64_t drawn = random();
-  while (drawn >= bound) drawn = random();
-  return static_cast<std::size_t>(drawn % count);
 }
 
 // Moves `count` of the numbers, drawn without replacement, to the front (the first steps of Fisher and Yates' shuffle),

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numeric>
 #include <random>
 #include <span>
 #include <stdexcept>
 
+#include "files/reading.h"
 #include "text/characters.h"
 #include "text/drawing.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{4} << 30;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{4} << 30;
 
 Pieces framed(const Vocabulary& vocabulary, std::span<const std::int32_t> pieces) {
   Pieces window = {vocabulary.begin()};
@@ -28,17 +28,17 @@ Pieces framed(const Vocabulary& vocabulary, std::span<const std::int32_t> pieces
 }  // namespace
 
 std::vector<std::string> read_documents(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw std::runtime_error(file.string() + ": cannot be read");
-  if (fs::file_size(file) > kMaxFileBytes) throw std::runtime_error(file.string() + ": expected at most 4 GiB");
+  const std::string text = read_text(file, kMaxFileBytes);
   std::vector<std::string> documents;
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
+  std::size_t number = 1;
+  for (std::string_view rest(text); !rest.empty(); ++number) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (!is_utf8(line)) {
       throw std::runtime_error(file.string() + ", line " + std::to_string(number) +
                                ": expected UTF-8, found other bytes; iconv turns a file of another encoding into UTF-8");
     }
-    if (line.find_first_not_of(" \t\r") != std::string::npos) documents.push_back(line);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) documents.emplace_back(line);
   }
   if (documents.empty()) throw std::runtime_error(file.string() + ": expected a document on each line, found none");
   return documents;
