@@ -90,7 +90,7 @@ std::string lines_of(const HeadLook& look) {
     if (paths[level].empty()) continue;
     const double part = static_cast<double>(level) / static_cast<double>(kLevels);
     fmt::format_to(std::back_inserter(svg), R"(<path d="{}" stroke-width="{:.2g}" stroke-opacity="{:.2g}"/>)",
-                   paths[level], kWidestLine * part, part);
+                   paths[level], kWidestLine * part, std::sqrt(part));
   }
   return svg;
 }

@@ -27,8 +27,8 @@ struct HeadFilm {
   std::vector<std::int64_t> steps;  // global, one a frame
 };
 
-// A document that any browser plays, again and again, without a script: a line for each weight from 1/32, as wide and
-// as dark as the weight. What plays no animation shows the last step. Steps without the layer are left out.
+// A document that any browser plays, again and again, without a script: a line for each weight from 1/32, as wide
+// as the weight, and the darker. What plays no animation shows the last step. Steps without the layer are left out.
 // kInvalidArgument for too many tokens, else as look_at_heads().
 Result<HeadFilm> film_of_head(const RunAttention& attention, const FilmQuestion& question);
 

@@ -40,9 +40,9 @@ TEST(HeadFilm, HasAFrameForEachStepWithItsWeights) {
   // Of step 10: 0.25 from the first to the first, 0.75 to the second, 1 from the second to the first.
   const std::string frame =
       film.svg.substr(film.svg.find(">step 10"), film.svg.find(">step 20") - film.svg.find(">step 10"));
-  EXPECT_NE(frame.find(R"(<path d="M150 50L570 50" stroke-width="1" stroke-opacity="0.25"/>)"), std::string::npos)
+  EXPECT_NE(frame.find(R"(<path d="M150 50L570 50" stroke-width="1" stroke-opacity="0.5"/>)"), std::string::npos)
       << frame;
-  EXPECT_NE(frame.find(R"(<path d="M150 50L570 70" stroke-width="3" stroke-opacity="0.75"/>)"), std::string::npos)
+  EXPECT_NE(frame.find(R"(<path d="M150 50L570 70" stroke-width="3" stroke-opacity="0.87"/>)"), std::string::npos)
       << frame;
   EXPECT_NE(frame.find(R"(<path d="M150 70L570 50" stroke-width="4" stroke-opacity="1"/>)"), std::string::npos)
       << frame;
