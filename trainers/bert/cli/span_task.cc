@@ -60,7 +60,9 @@ nlohmann::json names_of(const std::vector<fs::path>& files) {
   return names;
 }
 
-void save_f1_per_item(trainwarden::Hook& hook, const SpanResult& result) {
+void save_scores(trainwarden::Hook& hook, const SpanResult& result) {
+  hook.save_scalar("f1", result.f1);
+  hook.save_scalar("exact_match", result.exact_match);
   const auto count = static_cast<std::int64_t>(result.f1_of_question.size());
   hook.save_tensor("f1_per_item",
                    trainwarden::TensorView::of(result.f1_of_question.data(), trainwarden::DType::kFloat64,
@@ -69,15 +71,16 @@ void save_f1_per_item(trainwarden::Hook& hook, const SpanResult& result) {
 
 }  // namespace
 
-SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device)
+SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device, Group& group)
     : options_(options),
       spans_(spans),
       device_(device),
+      group_(group),
       config_(read_config(options.model)),
       tokenizer_(load_tokenizer()),
       examples_(read_examples(options, spans, tokenizer_)),
       dev_(draw_questions(read_questions(spans.dev).all, spans.dev_size, options.seed)),
-      evaluation_(dev_, tokenizer_, spans),
+      evaluation_(dev_, tokenizer_, spans, &group),
       model_(load_model()) {}
 
 Tokenizer SpanTask::load_tokenizer() const {
@@ -104,11 +107,10 @@ at::Tensor SpanTask::loss(const Batch& batch, double divisor) {
 }
 
 std::string SpanTask::evaluate(trainwarden::Hook& hook) {
-  look_at_attention(hook);
+  const bool first_rank = group_.rank() == 0;
+  if (first_rank) look_at_attention(hook);
   SpanResult result = evaluation_.run(model_);
-  hook.save_scalar("f1", result.f1);
-  hook.save_scalar("exact_match", result.exact_match);
-  save_f1_per_item(hook, result);
+  if (first_rank) save_scores(hook, result);
   last_ = std::move(result);
   if (!first_) first_ = last_;
   return format("f1 %.2f  exact match %.2f  (%ld questions, %.1f windows/s)", last_->f1, last_->exact_match,

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <memory>
 
+#include <c10/core/DeviceGuard.h>
+
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/span_task.h"
@@ -11,10 +13,15 @@ namespace bert {
 namespace {
 
 int train_spans(const TrainOptions& options, const SpanOptions& spans) {
+  const Launch launch = launch_of(options.ranks);
+  if (launch.rank > 0) be_quiet();
   prepare(options);
-  const at::Device device = choose_device(options.device);
-  SpanTask task(options, spans, device);
-  const TrainOutcome outcome = TrainLoop(options, task, device, spans.evaluation_interval).run();
+  const at::Device device = choose_device(options.device, launch.local_rank);
+  const c10::OptionalDeviceGuard current(device);
+  Group group(launch, device.type());
+  SpanTask task(options, spans, device, group);
+  const TrainOutcome outcome = TrainLoop(options, task, device, group, spans.evaluation_interval).run();
+  if (launch.rank > 0) return 0;
   task.save_model(options.out / "model");
   task.write_result(options.out / "result.json", outcome);
   std::printf("%s has the model, which Hugging Face's library loads, and result.json\n", options.out.c_str());
