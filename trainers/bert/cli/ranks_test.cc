@@ -96,6 +96,21 @@ class BertRanks : public BertProgram {
     fs::remove_all(folder_ / "out");
   }
 
+  // Until the first checkpoint is there; all ranks live then.
+  void await_checkpoint(const std::vector<Rank>& ranks) const {
+    while (!has_checkpoint()) {
+      for (const Rank& rank : ranks)
+        ASSERT_EQ(::waitpid(rank.process, nullptr, WNOHANG), 0) << bytes_of(rank.output);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+
+  bool says_in_run(const std::string& signal) const {
+    const auto trial = Trial::open(folder_ / "out/run");
+    EXPECT_TRUE(trial.ok()) << trial.status().to_string();
+    return trial.ok() && (*trial)->has_tensor(signal);
+  }
+
   double f1_of(const std::string& name) const {
     return nlohmann::json::parse(std::ifstream(folder_ / name / "result.json")).at("after").at("f1");
   }
@@ -124,11 +139,11 @@ TEST_F(BertRanks, AreOneProcessWithTheSameGlobalBatch) {
 
 TEST_F(BertRanks, OneThatIsKilledIsNamedAndFewerGoOnFromTheCheckpoint) {
   const std::string command =
-      train_command("--epochs 30 --no-hook --deterministic --global-batch 8 --checkpoint-interval 20");
-  ASSERT_EQ(bert(command).code, 0);
+      train_command("--epochs 30 --deterministic --global-batch 8 --checkpoint-interval 20");
+  ASSERT_EQ(bert(command + " --no-hook").code, 0);
   keep("one");
   const std::vector<Rank> ranks = start(3, command);
-  while (!has_checkpoint()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  await_checkpoint(ranks);
   ::kill(ranks[2].process, SIGKILL);
   for (const std::size_t rank : {0, 1}) {
     const Outcome outcome = collect(ranks[rank]);
@@ -137,11 +152,16 @@ TEST_F(BertRanks, OneThatIsKilledIsNamedAndFewerGoOnFromTheCheckpoint) {
   }
   EXPECT_EQ(collect(ranks[2]).code, -1);
   ASSERT_FALSE(fs::exists(folder_ / "out/model"));
+  EXPECT_TRUE(says_in_run("trainwarden/rank_lost"));
   const std::vector<Rank> fewer = start(2, command);
   const Outcome first = collect(fewer[0]);
   ASSERT_EQ(first.code, 0) << first.text;
   EXPECT_NE(first.text.find("going on after step"), std::string::npos) << first.text;
   EXPECT_EQ(collect(fewer[1]).text, "") << "ranks but the first print what is wrong only";
+  const auto trial = Trial::open(folder_ / "out/run");
+  ASSERT_TRUE(trial.ok()) << trial.status().to_string();
+  EXPECT_EQ((*trial)->state(), trainwarden::RunState::kCompleted);
+  EXPECT_EQ((*trial)->steps(Mode::kTrain).size(), 90u) << "each is there once";
   keep("fewer");
   EXPECT_LT(difference(folder_ / "fewer", folder_ / "one"), 1e-4);
   EXPECT_NEAR(f1_of("fewer"), f1_of("one"), 1e-9);

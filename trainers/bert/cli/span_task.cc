@@ -54,6 +54,14 @@ nlohmann::ordered_json as_json(const SpanResult& result) {
           {"windows_per_second", static_cast<double>(result.windows) / result.seconds}};
 }
 
+// Of all steps that this process has made.
+nlohmann::ordered_json as_json(const Overlap& overlap) {
+  return {{"bytes", overlap.bytes},
+          {"wire_bytes", overlap.wire_bytes},
+          {"travelled_seconds", static_cast<double>(overlap.travelled_ns) * 1e-9},
+          {"hidden_seconds", static_cast<double>(overlap.hidden_ns) * 1e-9}};
+}
+
 nlohmann::json names_of(const std::vector<fs::path>& files) {
   nlohmann::json names = nlohmann::json::array();
   for (const fs::path& file : files) names.push_back(file.filename().string());
@@ -160,6 +168,10 @@ void SpanTask::write_result(const fs::path& file, const TrainOutcome& outcome) c
   json["steps"] = outcome.steps;
   json["train_seconds"] = outcome.seconds;
   json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;
+  if (outcome.ranks > 1) {
+    json["ranks"] = outcome.ranks;
+    json["gradients"] = as_json(outcome.overlap);
+  }
   if (!outcome.stop_reason.empty()) json["stopped"] = outcome.stop_reason;
   AtomicFile out(file);
   out.append(json.dump(2) + "\n");

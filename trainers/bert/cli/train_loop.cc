@@ -65,6 +65,7 @@ TrainLoop::TrainLoop(const TrainOptions& options, Task& task, at::Device device,
   if (group_.size() > 1) sync_.emplace(group_, state_.model, options_.ranks);
   hook_ = open_hook(options_, task_.config(), progress, group_);
   watcher_.emplace(trainwarden::torch::watch(*hook_, task_.model(), {.prefix = {}, .activations = false}));
+  watcher_->set_mode(Mode::kTrain);
   offer_state();
 }
 
