@@ -8,6 +8,7 @@
 // A pair costs about 100 ns. What finds no room is counted as lost, in the batch of its step.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -28,7 +29,7 @@ struct ThreadStack {
   std::span<const std::uint32_t> frames{};  // of OperatorRecorder::frame_number()
 };
 
-// All calls from any thread; none throws, waits for a file or takes a lock where a name was seen before. It outlives
+// All calls from any thread; none throws or waits for a file, and begin() takes no lock where a name was seen before. It outlives
 // its hook: a thread may come back from an operator when the hook is closed, and then nothing happens.
 class TRAINWARDEN_API OperatorRecorder {
  public:
@@ -44,6 +45,12 @@ class TRAINWARDEN_API OperatorRecorder {
   void begin(const void* key, const char* name, OperatorKind kind, std::int64_t sequence = -1) noexcept;
   // It ends. Of a key that did not begin in this thread nothing is known; calls inside it that have not ended are lost.
   void end(const void* key) noexcept;
+
+  // A call that is over, with the times that the caller has taken of it: what a network or another thread did. It is on
+  // a track of this name, where calls lie within each other or apart. It belongs to the current step. Both names are
+  // copied; this takes a lock.
+  void add(std::string_view track, std::string_view name, OperatorKind kind,
+           std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end) noexcept;
 
   // The number of a function's name, for ThreadStack, in all windows of this hook. It is copied.
   std::uint32_t frame_number(std::string_view name) noexcept;

@@ -128,6 +128,31 @@ TEST_F(JobRanks, OneThatIsKilledEndsTheOthersAndIsTheCause) {
   EXPECT_EQ(exit.at("code"), nullptr);
 }
 
+TEST_F(JobRanks, FewerGoOnWhereThatIsAskedFor) {
+  ASSERT_EQ(submit_ranks("fewer", 3, "echo $WORLD_SIZE in $TRAINWARDEN_JOB_ATTEMPT; exit 3").exit_code, 0);
+  EXPECT_EQ(job_command("wait", "fewer").exit_code, 1);
+  const Outcome more = job_command("resume", "fewer", {"--ranks", "4"});
+  EXPECT_EQ(more.exit_code, 2);
+  EXPECT_NE(more.err.find("expected 1 to 3, found 4"), std::string::npos) << more.err;
+  EXPECT_EQ(job_command("resume", "fewer", {"--ranks", "2", "--wait"}).exit_code, 1);
+  EXPECT_EQ(job_command("resume", "fewer", {"--wait"}).exit_code, 1);
+  EXPECT_EQ(rank_log("fewer", "1"), "3 in 1\n2 in 2\n2 in 3\n");
+  EXPECT_EQ(rank_log("fewer", "2"), "3 in 1\n");
+}
+
+TEST_F(JobRanks, WithRetriesItGoesOnAfterOneWasKilledOrAskedForIt) {
+  const std::string script =
+      "echo \"attempt $TRAINWARDEN_JOB_ATTEMPT\"; case $TRAINWARDEN_JOB_ATTEMPT$RANK in 11) kill -9 $$ ;; 20) exit 75 ;; "
+      "3?) exit 0 ;; esac; exec sleep 300";
+  const std::string spec = "program = ['sh', '-c', '''" + script + "''']\nhook = false\ntasks_per_node = 2\n";
+  ASSERT_EQ(submit("name = 'again'\nretries = 2\n" + spec).exit_code, 0);
+  EXPECT_EQ(job_command("wait", "again").exit_code, 0) << job_command("logs", "again").out;
+  EXPECT_EQ(rank_log("again", "0"), "attempt 1\nattempt 2\nattempt 3\n");
+  ASSERT_EQ(submit("name = 'once'\nretries = 1\n" + spec).exit_code, 0);
+  const Outcome waited = job_command("wait", "once");
+  EXPECT_EQ(waited.out, "once: Failed (AlgorithmError: rank 0 has ended with exit code 75)\n");
+}
+
 TEST_F(JobRanks, AreEndedWithTheirAgent) {
   ASSERT_EQ(submit_ranks("orphans", 2, "echo $$; exec sleep 300").exit_code, 0);
   const pid_t first = await_process("orphans", "0");

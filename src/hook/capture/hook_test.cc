@@ -436,6 +436,22 @@ TEST_F(HookTest, RanksShareARunAndMustAgreeOnItsSize) {
   EXPECT_EQ(third.status().code(), Code::kFailedPrecondition);
 }
 
+TEST_F(HookTest, FewerRanksGoOnWithARunAndTheOthersHaveLeftIt) {
+  HookOptions options = keep_all_of("x");
+  options.world_size = 2;
+  ASSERT_TRUE(open(options)->close().ok());
+  HookOptions fewer = keep_all_of("x");
+  EXPECT_EQ(HookOpener::open(fewer, borrowed(*storage_), system_clock()).status().code(), Code::kFailedPrecondition);
+  fewer.resume = true;
+  const auto alone = open(fewer);
+  ASSERT_EQ(alone->report().off_reason, "");
+  const ReadRun absent = read_run(*storage_, 1);
+  ASSERT_EQ(absent.events.size(), 1u);
+  const auto end = format::decode_run_end(absent.events[0]);
+  ASSERT_TRUE(end.ok() && *end);
+  EXPECT_EQ((*end)->reason, "the run goes on with 1 of 2 workers");
+}
+
 TEST_F(HookTest, BadOptions) {
   const auto error_of = [&](auto change) {
     HookOptions options;

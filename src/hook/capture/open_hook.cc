@@ -103,6 +103,27 @@ EarlierWords earlier_words(const storage::Storage& storage, const journal::RunIn
   return {};
 }
 
+// A run that fewer workers go on with: those that are not started again have left it, so that nobody waits for them and
+// it can be complete. One that lives is left alone, and so is one that has never come, as its journal says nothing.
+void end_for_absent(storage::Storage& storage, const Clock& clock, const journal::RunInfo& run, int world_size) {
+  for (int rank = world_size; rank < run.world_size; ++rank) {
+    const std::string writer = journal::worker_name(rank);
+    if (earlier_words(storage, run, writer).run_ended) continue;
+    journal::JournalOptions options;
+    options.writer = writer;
+    options.writer_id = static_cast<std::uint32_t>(rank);
+    options.pid = ::getpid();
+    const Status ended = [&]() -> Status {
+      TRAINWARDEN_ASSIGN_OR_RETURN(auto journal, journal::JournalWriter::open(storage, clock, run, std::move(options)));
+      const std::string reason = fmt::format("the run goes on with {} of {} workers", world_size, run.world_size);
+      TRAINWARDEN_RETURN_IF_ERROR(
+          journal->append_event(format::FrameKind::kEvent, -1, format::encode_run_end({.reason = reason})));
+      return journal->seal();
+    }();
+    if (!ended.ok()) log(LogLevel::kWarning, "that {} does not go on cannot be written: {}", writer, ended.to_string());
+  }
+}
+
 // The journal of this worker, and the requests that concern it.
 struct OpenedRun {
   std::unique_ptr<journal::JournalWriter> journal;
@@ -117,7 +138,7 @@ struct OpenedRun {
 Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
                            const std::shared_ptr<storage::Storage>& storage, const Clock& clock) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo own, describe_run(options, clock));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo run, journal::create_or_join_run(*storage, own));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo run, journal::create_or_join_run(*storage, own, options.resume));
   TRAINWARDEN_RETURN_IF_ERROR(storage->create_folder(format::kControlFolder));  // for those who ask for a stop
   journal::JournalOptions journal_options;
   journal_options.writer = journal::worker_name(options.rank);
@@ -142,6 +163,7 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
   if (earlier.run_ended) {
     TRAINWARDEN_RETURN_IF_ERROR(journal->append_event(format::FrameKind::kEvent, -1, format::encode_run_resume()));
   }
+  if (options.rank == 0) end_for_absent(*storage, clock, run, options.world_size);
   const std::string id = journal::run_identity(run);
   return OpenedRun{std::move(journal),
                    StopRequests(storage, std::move(earlier.stop_keys), id),

@@ -19,6 +19,7 @@ inline constexpr std::string_view kClipLimit = "trainwarden/clip/limit";
 inline constexpr std::string_view kHostBytes = "trainwarden/memory/host_bytes";
 inline constexpr std::string_view kDeviceBytes = "trainwarden/memory/device_bytes";
 inline constexpr std::string_view kStepSeconds = "trainwarden/step_seconds";
+inline constexpr std::string_view kReplicaDiffers = "trainwarden/replica_differs";
 inline constexpr std::string_view kStepTimes = "trainwarden/step_times";
 inline constexpr std::string_view kEpoch = "trainwarden/batch/epoch";
 inline constexpr std::string_view kBatchNumber = "trainwarden/batch/number";

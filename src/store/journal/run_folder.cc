@@ -113,7 +113,7 @@ Result<RunInfo> decode_run_info(std::string_view text) {
   }
 }
 
-Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& info) {
+Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& info, bool goes_on) {
   TRAINWARDEN_RETURN_IF_ERROR(storage.create_folder(""));
   const Status put = storage.put_if_absent(kRunFile, as_bytes(encode_run_info(info)));
   if (put.ok()) return info;
@@ -121,6 +121,7 @@ Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& inf
   TRAINWARDEN_ASSIGN_OR_RETURN(RunInfo there, read_run(storage));
   if (there.awaits_worker && !info.awaits_worker) return complete_run(storage, there, info);
   if (there.world_size == info.world_size || info.awaits_worker) return there;
+  if (goes_on && info.world_size < there.world_size) return there;
   return Status(Code::kFailedPrecondition,
                 fmt::format("{} is a run of {} workers and this one was started as one of {}; give every worker the "
                             "same world size, or use a new folder",

@@ -38,8 +38,8 @@ std::string encode_run_info(const RunInfo& info);
 Result<RunInfo> decode_run_info(std::string_view json);  // kDataLoss, kUnimplemented for a newer version
 
 // Puts run.json, or reads the one that another worker put. One that awaits a worker is replaced.
-// kFailedPrecondition when the world sizes differ.
-Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& info);
+// kFailedPrecondition when the world sizes differ; a worker that goes on with the run may be one of fewer.
+Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& info, bool goes_on = false);
 // kNotFound when there is no run.json, otherwise as decode_run_info.
 Result<RunInfo> read_run(const storage::Storage& storage);
 

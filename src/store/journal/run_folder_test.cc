@@ -57,6 +57,11 @@ TEST(RunFolderTest, TheFirstWorkerCreatesAndTheOthersJoin) {
   const Status refused = create_or_join_run(*storage, second).status();
   EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
   EXPECT_NE(refused.message().find("2 workers"), std::string::npos) << refused.message();
+  EXPECT_EQ(create_or_join_run(*storage, second, /*goes_on=*/true).status().code(), Code::kFailedPrecondition);
+
+  second.world_size = 1;
+  EXPECT_EQ(create_or_join_run(*storage, second).status().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(create_or_join_run(*storage, second, /*goes_on=*/true)->world_size, 2);
 }
 
 TEST(RunFolderTest, NoRunIsNotFound) {

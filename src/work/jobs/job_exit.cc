@@ -1,5 +1,7 @@
 #include "work/jobs/job_exit.h"
 
+#include <csignal>
+
 #include <fmt/format.h>
 
 #include "data/format/json.h"
@@ -47,6 +49,11 @@ Status read_use(const format::Json& json, JobExit& exit) {
 }
 
 }  // namespace
+
+bool asks_for_another_attempt(const JobExit& exit) {
+  if (exit.out_of_memory || exit.killed) return false;
+  return exit.code == kStartAgainCode || (exit.rank && exit.signal == SIGKILL);
+}
 
 std::string how_it_ended(const JobExit& exit) {
   if (exit.killed) return "it did not end by itself and was killed";

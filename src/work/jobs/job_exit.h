@@ -26,6 +26,11 @@ struct JobExit {
   friend bool operator==(const JobExit&, const JobExit&) = default;
 };
 
+// EX_TEMPFAIL of sysexits.h: the program asks to be started again.
+inline constexpr int kStartAgainCode = 75;
+// It fails for no fault of its own: it says so, or one of its ranks was killed, and not for want of memory.
+bool asks_for_another_attempt(const JobExit& exit);
+
 std::string how_it_ended(
     const JobExit& exit);  // "the program has ended with exit code 3", "rank 2 was ended by signal 9"
 

@@ -48,6 +48,10 @@ std::string out_of_memory_file(int attempt) {
   return attempt_folder(attempt) + "/out-of-memory";
 }
 
+std::string ranks_file(int attempt) {
+  return attempt_folder(attempt) + "/ranks.json";
+}
+
 std::string exit_file(int attempt) {
   return attempt_folder(attempt) + "/exit.json";
 }
@@ -79,6 +83,7 @@ Status damaged_order(const std::string& job, const Status& why) {
 struct Ending {
   JobPhase phase;
   std::string message;
+  std::string cause = "program";
 };
 
 JobPhase stopped_as(const std::string& cause) {
@@ -87,11 +92,21 @@ JobPhase stopped_as(const std::string& cause) {
   return JobPhase::kStopped;
 }
 
-Ending ending_of(const Transition& now, const JobExit& exit, bool may_go_on) {
+// Each was one of the job's retries.
+std::ptrdiff_t count_losses(const std::vector<Transition>& all) {
+  return std::count_if(all.begin(), all.end(), [](const Transition& one) {
+    return one.status == JobPhase::kInterrupted && (one.cause == kAgentLost || one.cause == kRankLost);
+  });
+}
+
+Ending ending_of(const Transition& now, const JobExit& exit, bool may_go_on, bool has_retries_left) {
   if (now.status == JobPhase::kStopping) return {stopped_as(now.cause), how_it_ended(exit)};
   if (exit.code == 0 && !exit.preempted) return {JobPhase::kCompleted, how_it_ended(exit)};
   if (exit.preempted && may_go_on) return {JobPhase::kInterrupted, "it was to make room: " + how_it_ended(exit)};
   if (exit.preempted) return {JobPhase::kFailed, "InternalServerError: it was to make room: " + how_it_ended(exit)};
+  if (has_retries_left && asks_for_another_attempt(exit)) {
+    return {JobPhase::kInterrupted, how_it_ended(exit), kRankLost};
+  }
   return {JobPhase::kFailed, "AlgorithmError: " + how_it_ended(exit)};
 }
 
@@ -245,6 +260,33 @@ Result<Transition> JobRecord::request_stop(const std::string& cause, const std::
   }
 }
 
+Status JobRecord::set_ranks(std::int64_t ranks) {
+  if (ranks < 1 || ranks > order_.ranks) {
+    return Status(Code::kInvalidArgument, fmt::format("job {} was submitted with {} ranks: expected 1 to {}, found {}",
+                                                      order_.name, order_.ranks, order_.ranks, ranks));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Transition> all, transitions());
+  if (!is_terminal(all.back().status)) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("job {} has not ended: it is {}", order_.name, name(all.back().status)));
+  }
+  const int next = attempt_of(all) + 1;
+  TRAINWARDEN_RETURN_IF_ERROR(prepare_attempt(next).status());
+  return place_.storage().replace(ranks_file(next), as_bytes(format::dump_json({{"ranks", ranks}}) + "\n"));
+}
+
+Result<std::int64_t> JobRecord::ranks_in(int attempt) const {
+  for (int earlier = attempt; earlier > 1; --earlier) {
+    const std::string file = ranks_file(earlier);
+    const Result<std::string> text = place_.storage().read(file, kMaxFileBytes);
+    if (text.status().code() == Code::kNotFound) continue;
+    TRAINWARDEN_RETURN_IF_ERROR(text.status());
+    TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json json, format::parse_json_object(*text, file));
+    return format::int_field(json, "ranks", 1, order_.ranks);
+  }
+  return order_.ranks;
+}
+
 Result<Transition> JobRecord::resume(const std::string& message, const Clock& clock) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const Transition now, settle(clock));
   if (!is_terminal(now.status)) {
@@ -311,7 +353,7 @@ Result<Transition> JobRecord::give_up(const std::vector<Transition>& all, const 
   if (now.status == JobPhase::kStopping) {
     return advance(now, stopped_as(now.cause), kAgentLost, "its agent is gone, and the program with it", clock);
   }
-  if (count_causes(all, kAgentLost) < order_.retries) {
+  if (count_losses(all) < order_.retries) {
     return advance(now, JobPhase::kInterrupted, kAgentLost, "its agent is gone, and the program with it", clock);
   }
   return advance(now, JobPhase::kFailed, kAgentLost, "InternalServerError: its agent is gone, and the program with it",
@@ -325,8 +367,10 @@ Result<Transition> JobRecord::finish(const JobExit& exit, const Clock& clock) {
       TRAINWARDEN_ASSIGN_OR_RETURN(now, request_stop("rule", "a rule has stopped it", clock));
     }
     if (is_terminal(now.status) || is_queued(now.status)) return now;
-    const Ending ending = ending_of(now, exit, order_.preemptible || order_.retries > 0);
-    Result<Transition> ended = advance(now, ending.phase, "program", ending.message, clock);
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Transition> all, transitions());
+    const bool has_retries_left = count_losses(all) < order_.retries;
+    const Ending ending = ending_of(now, exit, order_.preemptible || order_.retries > 0, has_retries_left);
+    Result<Transition> ended = advance(now, ending.phase, ending.cause, ending.message, clock);
     if (ended.status().code() != Code::kAborted) return ended;
   }
 }

@@ -72,6 +72,10 @@ class JobRecord {
                              const Clock& clock);
   // Asks it to stop: as advance() to Stopping, again and again until it is Stopping, or has ended.
   Result<Transition> request_stop(const std::string& cause, const std::string& message, const Clock& clock);
+  // From the next attempt on its program has so many processes. kInvalidArgument for more than it was submitted with;
+  // kFailedPrecondition when it has not ended.
+  Status set_ranks(std::int64_t ranks);
+  Result<std::int64_t> ranks_in(int attempt) const;
   // It is to go on, as another attempt. kFailedPrecondition when it is Completed, or has not ended.
   Result<Transition> resume(const std::string& message, const Clock& clock);
 

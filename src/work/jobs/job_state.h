@@ -46,6 +46,7 @@ bool may_follow(JobPhase before, JobPhase after);
 // Causes that decide what may follow; others are for people alone.
 inline constexpr const char* kAgentLost = "agent lost";
 inline constexpr const char* kUploadLost = "upload lost";
+inline constexpr const char* kRankLost = "rank lost";
 
 // One change.
 struct Transition {

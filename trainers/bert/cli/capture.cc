@@ -42,9 +42,13 @@ std::string as_text(double value) {
   return text.data();
 }
 
-HookOptions own_options(const TrainOptions& options, const ModelConfig& config, const Progress& progress) {
+HookOptions own_options(const TrainOptions& options, const ModelConfig& config, const Progress& progress,
+                        const Group& group) {
   HookOptions hook;
   hook.run_dir = (options.out / "run").string();
+  hook.rank = group.rank();
+  hook.world_size = group.size();
+  hook.resume = progress.steps > 0;
   hook.first_global_step = progress.steps + progress.evaluations;
   hook.first_mode_steps[index_of(Mode::kTrain)] = progress.steps;
   hook.first_mode_steps[index_of(Mode::kEval)] = progress.evaluations;
@@ -68,6 +72,8 @@ HookOptions own_options(const TrainOptions& options, const ModelConfig& config, 
                  {"optimizer", options.optimizer},
                  {"learning_rate", as_text(options.learning_rate)},
                  {"batch_size", std::to_string(options.batch_size)},
+                 {"global_batch", std::to_string(options.global_batch)},
+                 {"ranks", std::to_string(group.size())},
                  {"seed", std::to_string(options.seed)},
                  {"total_steps", std::to_string(progress.total_steps)}};
   return hook;
@@ -75,9 +81,10 @@ HookOptions own_options(const TrainOptions& options, const ModelConfig& config, 
 
 }  // namespace
 
-std::unique_ptr<Hook> open_hook(const TrainOptions& options, const ModelConfig& config, const Progress& progress) {
+std::unique_ptr<Hook> open_hook(const TrainOptions& options, const ModelConfig& config, const Progress& progress,
+                                const Group& group) {
   if (!options.use_hook) return Hook::disabled();
-  auto configured = trainwarden::hook_options_from_environment(own_options(options, config, progress));
+  auto configured = trainwarden::hook_options_from_environment(own_options(options, config, progress, group));
   if (!configured.ok()) throw std::invalid_argument(configured.status().to_string());
   if (!options.run_dir.empty()) configured->run_dir = options.run_dir.string();
   auto hook = Hook::open(*configured);
@@ -115,6 +122,27 @@ void save_signal(Hook& hook, std::string_view name, double value) {
   const std::array<std::string_view, 1> signals = {"signals"};
   const trainwarden::TensorId id = hook.declare(name, signals);
   hook.save_tensor(id, trainwarden::TensorView::of(&value, trainwarden::DType::kFloat64, trainwarden::Shape({})));
+}
+
+void save_text(Hook& hook, std::string_view name, std::string_view text) {
+  const std::array<std::string_view, 1> signals = {"signals"};
+  const trainwarden::TensorId id = hook.declare(name, signals);
+  hook.save_tensor(id, trainwarden::TensorView::of(&text, trainwarden::DType::kString, trainwarden::Shape({1})));
+}
+
+void save_buckets(Hook& hook, const std::vector<BucketTimes>& buckets, std::int64_t backward_ended_ns) {
+  const std::array<std::string_view, 1> signals = {"signals"};
+  const trainwarden::TensorId id = hook.declare("trainwarden/gradient_sync/buckets", signals);
+  if (!hook.wants(id)) return;
+  const auto seconds = [&](std::int64_t ns) { return static_cast<double>(ns - backward_ended_ns) * 1e-9; };
+  std::vector<double> rows;
+  for (const BucketTimes& bucket : buckets) {
+    rows.insert(rows.end(), {static_cast<double>(bucket.bytes), seconds(bucket.first_ns), seconds(bucket.ready_ns),
+                             seconds(bucket.launched_ns), seconds(bucket.done_ns)});
+  }
+  const auto count = static_cast<std::int64_t>(buckets.size());
+  hook.save_tensor(id, trainwarden::TensorView::of(rows.data(), trainwarden::DType::kFloat64,
+                                                   trainwarden::Shape({count, 5})));
 }
 
 }  // namespace bert

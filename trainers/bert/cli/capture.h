@@ -7,6 +7,7 @@
 
 #include "cli/train_state.h"
 #include "model/model.h"
+#include "parallel/reducer.h"
 #include "text/vocabulary.h"
 #include "trainwarden/hook.h"
 
@@ -19,8 +20,9 @@ namespace bert {
 // At each evaluation, whole. Losses and numbers at every step; weights, biases and gradients as statistics at every
 // 10th. The environment (TRAINWARDEN_CONFIG, TRAINWARDEN_RUN_DIR, ...) has its say, then the command line. Throws
 // std::invalid_argument where that contradicts itself. Without a folder to write to the training goes on unseen.
+// Each rank is a worker of one run.
 std::unique_ptr<trainwarden::Hook> open_hook(const TrainOptions& options, const ModelConfig& config,
-                                             const Progress& progress);
+                                             const Progress& progress, const Group& group);
 
 // Is what attention does wanted at the current step?
 bool wants_attention(trainwarden::Hook& hook);
@@ -30,5 +32,8 @@ void save_tokens(trainwarden::Hook& hook, const at::Tensor& ids, const Vocabular
 
 // A signal of the current step (docs/format/signals.md), such as "trainwarden/learning_rate/0".
 void save_signal(trainwarden::Hook& hook, std::string_view name, double value);
+void save_text(trainwarden::Hook& hook, std::string_view name, std::string_view text);
+// trainwarden/gradient_sync/buckets: how gradients travelled in the current step.
+void save_buckets(trainwarden::Hook& hook, const std::vector<BucketTimes>& buckets, std::int64_t backward_ended_ns);
 
 }  // namespace bert

@@ -11,12 +11,13 @@ namespace bert {
 namespace {
 
 int train_classes(TrainOptions options, ClassOptions classes) {
+  Group group(launch_alone(options.ranks, "train-classes"), at::kCPU);
   prepare(options);
   const at::Device device = choose_device(options.device);
   settle(options, classes, device);
   std::filesystem::create_directories(options.out);
   ClassTask task(options, classes, device);
-  const TrainOutcome outcome = TrainLoop(options, task, device, classes.steps_in_epoch).run();
+  const TrainOutcome outcome = TrainLoop(options, task, device, group, classes.steps_in_epoch).run();
   task.finish();
   task.save_model(classes.model_out);
   task.write_result(options.out / "result.json", outcome);

@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "parallel/group.h"
+#include "parallel/replicas.h"
 
 namespace {
 
@@ -23,7 +25,9 @@ constexpr const char* kFooter =
     "  bert answer --model trained/model --data squad/dev-v1.1.json --answers answers.json\n"
     "  bert score squad/dev-v1.1.json answers.json\n"
     "  trainwarden run --rules default -- bert train-spans ...\n\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.";
+    "As several ranks: by torchrun, or as a job with tasks_per_node.\n\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 75 a rank is lost or differs: start all again, they go on from the "
+    "last checkpoint.";
 
 }  // namespace
 
@@ -50,6 +54,11 @@ int main(int argc, char** argv) {
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "bert: %s\n", error.what());
     return 2;
+  } catch (const bert::PeerLost& error) {
+    bert::leave_after(error);
+  } catch (const bert::ReplicasDiffer& error) {
+    std::fprintf(stderr, "bert: %s\n", error.what());
+    return bert::kStartAgainExitCode;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bert: %s\n", error.what());
     return 1;

@@ -70,6 +70,8 @@ class BertProgram : public testing::Test {
     put_model<BertForSpans>("model", ModelType::kBert, Head::kSpan);
   }
   void TearDown() override { fs::remove_all(folder_); }
+  // What a test wants of the model.
+  virtual void change(ModelConfig& /*config*/) const {}
 
   Outcome bert(const std::string& arguments) const { return run(std::string(BERT_PROGRAM) + " " + arguments); }
 
@@ -125,7 +127,8 @@ class BertProgram : public testing::Test {
   // Writes a folder with a model of random weights.
   template <class Model>
   void put_model(const std::string& name, ModelType type, Head head) const {
-    const ModelConfig config = small_config(type);
+    ModelConfig config = small_config(type);
+    change(config);
     torch::manual_seed(1);
     export_model(folder_ / name, *Model(config), config, {.head = head, .vocabulary = folder_ / "vocab.txt"});
   }

@@ -7,15 +7,16 @@
 #include <torch/nn/module.h>
 
 #include "cli/train_options.h"
+#include "parallel/group.h"
 #include "text/vocabulary.h"
 #include "training/optimizer.h"
 #include "weights/config.h"
 
 namespace bert {
 
-// "auto" is a CUDA device where LibTorch has one. Throws std::invalid_argument where "cuda" is asked for and there is
-// none.
-at::Device choose_device(const std::string& name);
+// "auto" is a CUDA device where LibTorch has one: of several the one of this rank of its machine. Throws
+// std::invalid_argument where "cuda" is asked for and there is none.
+at::Device choose_device(const std::string& name, int local_rank = 0);
 at::ScalarType precision_from_name(const std::string& name);
 
 // Throws std::invalid_argument for float16 on a CPU, which LibTorch 1.13 has no products for.
@@ -24,6 +25,21 @@ void check_precision(const at::Device& device, at::ScalarType precision);
 // where windows are longer than its positions. `model` names it in messages.
 void check_fits(const ModelConfig& config, const Vocabulary& vocabulary, std::int64_t max_length,
                 const std::string& model);
+
+// What this process is among others: by the environment, as torchrun has it. One process without. Throws
+// std::runtime_error where that contradicts itself.
+Launch launch_of(const RankOptions& options);
+
+// The same for a command that trains in one process. Throws std::invalid_argument where the environment says that there
+// are others.
+Launch launch_alone(const RankOptions& options, const std::string& command);
+
+// Ranks but the first print nothing but what is wrong, which they say on stderr.
+void be_quiet();
+
+// The options with the global batch that they mean with so many ranks. Throws std::invalid_argument where ranks would
+// be without an item.
+TrainOptions with_global_batch(TrainOptions options, int ranks);
 
 // Threads, seeds and algorithms. Before anything else uses LibTorch.
 void prepare(const TrainOptions& options);

@@ -31,8 +31,8 @@ std::vector<float> logits_of(const at::Tensor& logits, std::int64_t row, std::si
 }  // namespace
 
 SpanEvaluation::SpanEvaluation(const std::vector<Question>& questions, const Tokenizer& tokenizer,
-                               const SpanOptions& options)
-    : questions_(questions), tokenizer_(tokenizer), options_(options) {
+                               const SpanOptions& options, Group* group)
+    : questions_(questions), tokenizer_(tokenizer), options_(options), group_(group) {
   for (std::size_t i = 0; i < questions.size(); ++i) {
     for (Window& window : windows_of(questions[i], i, tokenizer, window_options(options), Labels::kNone)) {
       windows_.push_back(std::move(window));
@@ -40,13 +40,21 @@ SpanEvaluation::SpanEvaluation(const std::vector<Question>& questions, const Tok
     has_impossible_ = has_impossible_ || questions[i].is_impossible;
   }
   by_length_ = sorted_by_length(windows_);
-  begin_logits_.resize(windows_.size()), end_logits_.resize(windows_.size());
+  for (const Window& window : windows_) {
+    begin_logits_.emplace_back(window.ids.size());
+    end_logits_.emplace_back(window.ids.size());
+  }
 }
 
 void SpanEvaluation::predict(BertForSpans& model, const std::function<void(std::int64_t)>& told) {
   const at::Device device = model->parameters().front().device();
   const auto batch_size = static_cast<std::size_t>(options_.evaluation_batch_size);
-  for (std::size_t begin = 0; begin < by_length_.size(); begin += batch_size) {
+  const std::size_t ranks = group_ == nullptr ? 1 : static_cast<std::size_t>(group_->size());
+  const std::size_t rank = group_ == nullptr ? 0 : static_cast<std::size_t>(group_->rank());
+  for (auto* of_windows : {&begin_logits_, &end_logits_}) {
+    for (std::vector<float>& logits : *of_windows) std::fill(logits.begin(), logits.end(), 0.0f);
+  }
+  for (std::size_t begin = rank * batch_size; begin < by_length_.size(); begin += ranks * batch_size) {
     const std::size_t end = std::min(begin + batch_size, by_length_.size());
     const std::span<const Window* const> chosen(by_length_.data() + begin, end - begin);
     const SpanBatch batch = make_batch(chosen, tokenizer_.vocabulary().padding(), device);
@@ -58,6 +66,28 @@ void SpanEvaluation::predict(BertForSpans& model, const std::function<void(std::
       end_logits_[window] = logits_of(logits, static_cast<std::int64_t>(i), chosen[i]->ids.size(), 1);
     }
     if (told) told(static_cast<std::int64_t>(end));
+  }
+  if (ranks > 1) gather(device);
+}
+
+// Sums what the ranks have: of each window the logits of one, and zeros of the others.
+void SpanEvaluation::gather(at::Device device) {
+  std::int64_t count = 0;
+  for (const std::vector<float>& logits : begin_logits_) count += 2 * static_cast<std::int64_t>(logits.size());
+  at::Tensor all = at::empty({count}, at::kFloat);
+  float* place = all.data_ptr<float>();
+  for (const auto* of_windows : {&begin_logits_, &end_logits_}) {
+    for (const std::vector<float>& logits : *of_windows) place = std::copy(logits.begin(), logits.end(), place);
+  }
+  all = all.to(device);
+  group_->sum(all).wait();
+  all = all.to(at::kCPU);
+  const float* from = all.data_ptr<float>();
+  for (auto* of_windows : {&begin_logits_, &end_logits_}) {
+    for (std::vector<float>& logits : *of_windows) {
+      std::copy_n(from, logits.size(), logits.begin());
+      from += logits.size();
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "cli/span_data.h"
 #include "cli/train_options.h"
 #include "model/heads.h"
+#include "parallel/group.h"
 #include "squad/answers.h"
 #include "squad/records.h"
 #include "text/tokenizer.h"
@@ -25,11 +26,12 @@ struct SpanResult {
 // Questions cut into windows once, to be answered again and again. Not thread-safe.
 class SpanEvaluation {
  public:
-  // `questions` must live as long.
-  SpanEvaluation(const std::vector<Question>& questions, const Tokenizer& tokenizer, const SpanOptions& options);
+  // `questions` and `group` must live as long. With a group its ranks share the windows, and all get the result.
+  SpanEvaluation(const std::vector<Question>& questions, const Tokenizer& tokenizer, const SpanOptions& options,
+                 Group* group = nullptr);
 
   // Without dropout and gradients; leaves the model in the mode that it was in. `told`: after each batch, with the
-  // windows that are done.
+  // windows that are done. Throws PeerLost.
   SpanResult run(BertForSpans& model, const std::function<void(std::int64_t)>& told = {});
 
   // The first so many windows, one for each question, in their order.
@@ -39,12 +41,14 @@ class SpanEvaluation {
 
  private:
   void predict(BertForSpans& model, const std::function<void(std::int64_t)>& told);
+  void gather(at::Device device);
   std::vector<Prediction> answers() const;
   void score(SpanResult& result) const;
 
   const std::vector<Question>& questions_;
   const Tokenizer& tokenizer_;
   const SpanOptions options_;
+  Group* const group_;
   std::vector<Window> windows_;
   std::vector<const Window*> by_length_;
   std::vector<std::vector<float>> begin_logits_, end_logits_;  // of each window

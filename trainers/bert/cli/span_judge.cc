@@ -54,29 +54,30 @@ std::string in_words(const SpanResult& result) {
 
 }  // namespace
 
-SpanJudge::SpanJudge(const SpanOptions& options, const Tokenizer& tokenizer, std::uint64_t seed)
+SpanJudge::SpanJudge(const SpanOptions& options, const Tokenizer& tokenizer, std::uint64_t seed, Group& group)
     : options_(options),
       tokenizer_(tokenizer),
+      group_(group),
       questions_(draw_questions(read_questions(options.dev).all, options.dev_size, seed)),
       split_(draw_sample(questions_.size(), options, seed)),
       sample_(those_of(questions_, split_)),
-      evaluation_(has_sample() ? sample_ : questions_, tokenizer, options),
+      evaluation_(has_sample() ? sample_ : questions_, tokenizer, options, &group),
       target_{.mean = options.f1_threshold, .population = static_cast<std::int64_t>(questions_.size())} {}
 
 std::string SpanJudge::look(BertForSpans& model, trainwarden::Hook& hook) {
   last_ = evaluation_.run(model);
   if (!first_) first_ = last_;
-  save(hook, *last_, "");
+  if (captures()) save(hook, *last_, "");
   if (target_.mean == 0) return in_words(*last_);
   look_ = look_at(last_->f1_of_question, target_);
-  hook.save_scalar("f1_not_below", look_->not_below);
+  if (captures()) hook.save_scalar("f1_not_below", look_->not_below);
   return format("%s  not below %.2f", in_words(*last_).c_str(), look_->not_below);
 }
 
 std::string SpanJudge::look_at_all(BertForSpans& model, trainwarden::Hook& hook) {
   if (!has_sample()) return look(model, hook);
-  at_end_ = SpanEvaluation(questions_, tokenizer_, options_).run(model);
-  save(hook, *at_end_, "_of_all");
+  at_end_ = SpanEvaluation(questions_, tokenizer_, options_, &group_).run(model);
+  if (captures()) save(hook, *at_end_, "_of_all");
   return in_words(*at_end_);
 }
 

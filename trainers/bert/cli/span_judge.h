@@ -11,6 +11,7 @@
 #include "cli/span_evaluation.h"
 #include "cli/target.h"
 #include "cli/train_options.h"
+#include "parallel/group.h"
 #include "text/tokenizer.h"
 #include "trainwarden/hook.h"
 
@@ -19,8 +20,9 @@ namespace bert {
 // Not thread-safe.
 class SpanJudge {
  public:
-  // Reads the questions that `options` name. `tokenizer` must live as long. Throws std::runtime_error.
-  SpanJudge(const SpanOptions& options, const Tokenizer& tokenizer, std::uint64_t seed);
+  // Reads the questions that `options` name. `tokenizer` and `group` must live as long. The ranks share the questions,
+  // all get the figures, and the first one captures them. Throws std::runtime_error.
+  SpanJudge(const SpanOptions& options, const Tokenizer& tokenizer, std::uint64_t seed, Group& group);
   // It refers to itself.
   SpanJudge(const SpanJudge&) = delete;
   SpanJudge& operator=(const SpanJudge&) = delete;
@@ -47,10 +49,12 @@ class SpanJudge {
 
  private:
   bool has_sample() const { return !split_.rest.empty(); }
+  bool captures() const { return group_.rank() == 0; }
   double f1_of_rest() const;
 
   const SpanOptions options_;
   const Tokenizer& tokenizer_;
+  Group& group_;
   const std::vector<Question> questions_;
   const Split split_;
   const std::vector<Question> sample_;  // empty: all are looked at

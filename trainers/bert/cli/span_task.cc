@@ -37,6 +37,14 @@ SpanExamples read_examples(const TrainOptions& options, const SpanOptions& spans
   return examples;
 }
 
+// Of all steps that this process has made.
+nlohmann::ordered_json as_json(const Overlap& overlap) {
+  return {{"bytes", overlap.bytes},
+          {"wire_bytes", overlap.wire_bytes},
+          {"travelled_seconds", static_cast<double>(overlap.travelled_ns) * 1e-9},
+          {"hidden_seconds", static_cast<double>(overlap.hidden_ns) * 1e-9}};
+}
+
 nlohmann::json names_of(const std::vector<fs::path>& files) {
   nlohmann::json names = nlohmann::json::array();
   for (const fs::path& file : files) names.push_back(file.filename().string());
@@ -45,14 +53,15 @@ nlohmann::json names_of(const std::vector<fs::path>& files) {
 
 }  // namespace
 
-SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device)
+SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device, Group& group)
     : options_(options),
       spans_(spans),
       device_(device),
+      group_(group),
       config_(read_config(options.model)),
       tokenizer_(load_tokenizer(options.model, config_, spans.max_length)),
       examples_(read_examples(options, spans, tokenizer_)),
-      judge_(spans, tokenizer_, options.seed),
+      judge_(spans, tokenizer_, options.seed, group),
       model_(load_model<BertForSpans>(config_, options, device)) {}
 
 at::Tensor SpanTask::loss(const Batch& batch, double divisor) {
@@ -64,12 +73,12 @@ at::Tensor SpanTask::loss(const Batch& batch, double divisor) {
 }
 
 std::string SpanTask::evaluate(trainwarden::Hook& hook) {
-  look_at_attention(hook);
+  if (group_.rank() == 0) look_at_attention(hook);
   return judge_.look(model_, hook);
 }
 
 std::string SpanTask::evaluate_at_end(trainwarden::Hook& hook) {
-  look_at_attention(hook);
+  if (group_.rank() == 0) look_at_attention(hook);
   return judge_.look_at_all(model_, hook);
 }
 
@@ -115,6 +124,10 @@ void SpanTask::write_result(const fs::path& file, const TrainOutcome& outcome) c
   json["steps"] = outcome.steps;
   json["train_seconds"] = outcome.seconds;
   json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;
+  if (outcome.ranks > 1) {
+    json["ranks"] = outcome.ranks;
+    json["gradients"] = as_json(outcome.overlap);
+  }
   if (!outcome.stop_reason.empty()) json["stopped"] = outcome.stop_reason;
   write_text(file, json.dump(2) + "\n");
 }

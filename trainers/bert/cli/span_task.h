@@ -27,8 +27,9 @@ struct SpanExamples {
 
 class SpanTask : public Task {
  public:
-  // Reads files and model. Throws std::runtime_error for files that are wrong, std::invalid_argument for options.
-  SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device);
+  // Reads files and model. Ranks share each evaluation; the group must live as long. Throws std::runtime_error for
+  // files that are wrong, std::invalid_argument for options.
+  SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device, Group& group);
 
   torch::nn::Module& model() override { return *model_; }
   const ModelConfig& config() const override { return config_; }
@@ -55,6 +56,7 @@ class SpanTask : public Task {
   const TrainOptions options_;
   const SpanOptions spans_;
   const at::Device device_;
+  Group& group_;
   const ModelConfig config_;
   const Tokenizer tokenizer_;
   const SpanExamples examples_;

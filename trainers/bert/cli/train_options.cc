@@ -34,8 +34,16 @@ void add_length_options(CLI::App& app, TrainOptions& o) {
   add_number(app, "--step-threshold,--step_threshold", o.step_threshold,
              "stop after so many steps, with the learning rates of a training that goes on; 0: never")
       ->check(CLI::NonNegativeNumber);
-  add_number(app, "--batch-size,--batch_size,--train_batch_size", o.batch_size, "items in a backward pass")->check(CLI::PositiveNumber);
-  add_number(app, "--accumulate", o.accumulate, "backward passes in a step")->check(CLI::PositiveNumber);
+  add_number(app, "--batch-size,--batch_size,--train_batch_size", o.batch_size,
+             "items of each rank in a backward pass")
+      ->check(CLI::PositiveNumber);
+  CLI::Option* const accumulate =
+      add_number(app, "--accumulate", o.accumulate, "backward passes in a step")->check(CLI::PositiveNumber);
+  app.add_option("--global-batch", o.global_batch,
+                 "items in a step, on all ranks together: each makes as many backward passes as its part takes, so "
+                 "that another number of ranks is the same training (default: batch size x accumulate x ranks)")
+      ->check(CLI::PositiveNumber)
+      ->excludes(accumulate);
   add_number(app, "--checkpoint-interval", o.checkpoint_interval, "steps; 0: only when somebody asks")
       ->check(CLI::NonNegativeNumber);
 }
@@ -53,6 +61,21 @@ void add_machine_options(CLI::App& app, TrainOptions& o) {
   app.add_flag("!--with-padding", o.skip_padding, "compute what stands for padding, too, as BERT's own code does");
 }
 
+void add_rank_options(CLI::App& app, RankOptions& o) {
+  app.add_option("--gradients", o.gradients, "in which they travel between ranks: float32, or float16 in half the bytes")
+      ->check(CLI::IsMember({"float32", "float16"}))
+      ->capture_default_str();
+  app.add_flag("--embedding-rows", o.embedding_rows,
+               "of the embedding of words only those rows travel between ranks that a batch has moved");
+  add_number(app, "--bucket-size", o.bucket_mebibytes, "MiB of gradients that travel together")
+      ->check(CLI::Range(1, 4096));
+  add_number(app, "--compare-ranks", o.comparison_interval,
+             "steps between comparisons of the ranks' weights; 0: only before a checkpoint")
+      ->check(CLI::NonNegativeNumber);
+  add_number(app, "--rank-timeout", o.timeout_seconds, "seconds for which a rank waits for the others")
+      ->check(CLI::Range(1.0, 86400.0));
+}
+
 }  // namespace
 
 void add_train_options(CLI::App& app, TrainOptions& o) {
@@ -64,6 +87,7 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   add_length_options(app, o);
   add_optimizer_options(app, o);
   add_machine_options(app, o);
+  add_rank_options(app, o.ranks);
   app.add_option("--run-dir", o.run_dir, "folder of the run (default: run, in the folder --out)");
   app.add_flag("!--no-hook", o.use_hook, "train without capturing anything");
 }

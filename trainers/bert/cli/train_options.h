@@ -10,6 +10,15 @@
 
 namespace bert {
 
+// Of a training by several processes.
+struct RankOptions {
+  std::string gradients = "float32";       // in which they travel: float32, float16
+  bool embedding_rows = false;             // of the embedding of words only the rows travel that a batch has moved
+  std::int64_t bucket_mebibytes = 25;      // of gradients that travel together
+  std::int64_t comparison_interval = 100;  // steps between comparisons of the ranks' weights; 0: only at checkpoints
+  double timeout_seconds = 300;            // for which a rank waits for the others
+};
+
 // Of how a model is trained, whatever it is trained for.
 struct TrainOptions {
   std::filesystem::path model;  // folder with config.json, weights and vocabulary
@@ -27,8 +36,9 @@ struct TrainOptions {
   std::int64_t epochs = 2;
   std::int64_t max_steps = 0;  // 0: as the epochs say
   std::int64_t step_threshold = 0;  // stops after so many, whatever the learning rate was planned for; 0: none
-  std::int64_t batch_size = 16;
-  std::int64_t accumulate = 1;
+  std::int64_t batch_size = 16;     // items of a rank in a backward pass
+  std::int64_t accumulate = 1;      // backward passes in a step
+  std::int64_t global_batch = 0;    // items in a step, on all ranks; 0: as the two above make it
   std::int64_t checkpoint_interval = 500;  // steps; 0: only when somebody asks
   std::uint64_t seed = 42;
   int threads = 0;  // 0: as LibTorch chooses
@@ -37,6 +47,7 @@ struct TrainOptions {
   bool new_weights = false;  // nothing of the model is read but its shape and vocabulary
   bool use_hook = true;
   std::filesystem::path run_dir;  // empty: the environment's, else out/run
+  RankOptions ranks;
 };
 
 // Of answers in texts.

@@ -11,7 +11,6 @@
 
 #include "cli/setup.h"
 #include "files/writing.h"
-#include "training/determinism.h"
 
 namespace bert {
 namespace {
@@ -22,7 +21,26 @@ void check_same_training(const Checkpoint& checkpoint, const std::string& descri
   const auto found = checkpoint.texts.find("options");
   if (found == checkpoint.texts.end() || found->second == described) return;
   throw std::runtime_error(path.string() + " is of another training: it has the options " + found->second +
-                           ", and those asked for are " + described + "; name another folder with --out");
+                           ", and those asked for are " + described +
+                           "; name another folder with --out, or, with another number of ranks, keep to its "
+                           "global_batch with --global-batch");
+}
+
+// A folder that ranks do not share, or see at different times.
+void check_same_step(Group& group, std::int64_t step, const fs::path& folder) {
+  const at::Tensor mine = at::full({1}, step, at::TensorOptions(group.device()).dtype(at::kLong));
+  const std::vector<at::Tensor> all = group.gather_all(mine);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto of_rank = all[rank].item<std::int64_t>();
+    const auto of_first = all[0].item<std::int64_t>();
+    if (of_rank == of_first) continue;
+    const auto in_words = [](std::int64_t found) {
+      return found < 0 ? std::string("none") : "that of step " + std::to_string(found);
+    };
+    throw std::runtime_error(folder.string() + ": rank 0 finds " + in_words(of_first) + " as the newest checkpoint, and rank " +
+                             std::to_string(rank) + " " + in_words(of_rank) +
+                             "; put checkpoints where all ranks see the same files");
+  }
 }
 
 // What torch::pickle_save writes, but with plain dictionaries: its own bear types of TorchScript, which Python's
@@ -48,7 +66,7 @@ std::string pickled(const c10::IValue& value) {
 std::string describe(const TrainOptions& options, const std::map<std::string, std::string>& of_task) {
   nlohmann::json all = {{"model", options.model.filename().string()},
                         {"optimizer", options.optimizer},
-                        {"global_batch", options.batch_size * options.accumulate},
+                        {"global_batch", options.global_batch},
                         {"seed", options.seed}};
   for (const auto& [name, value] : of_task) all[name] = value;
   return all.dump();
@@ -59,23 +77,22 @@ Checkpoint to_checkpoint(const TrainState& state, const std::string& described) 
   checkpoint.step = state.progress.steps;
   checkpoint.sections["model"] = named_parameters(state.model);
   checkpoint.sections["optimizer"] = state.optimizer->state();
-  checkpoint.sections["random"] = random_state();
   if (state.scaler) checkpoint.sections["scaler"] = state.scaler->state();
   checkpoint.counters["evaluations"] = state.progress.evaluations;
   checkpoint.texts["options"] = described;
   return checkpoint;
 }
 
-bool restore_newest(TrainState& state, const fs::path& folder, const std::string& described) {
+bool restore_newest(TrainState& state, const fs::path& folder, const std::string& described, Group& group) {
   const FoundCheckpoint found = find_newest_checkpoint(folder);
   for (const auto& [path, reason] : found.refused)
     std::fprintf(stderr, "%s is not used: %s\n", path.c_str(), reason.c_str());
+  check_same_step(group, found.checkpoint ? found.checkpoint->step : -1, folder);
   if (!found.checkpoint) return false;
   const Checkpoint& checkpoint = *found.checkpoint;
   check_same_training(checkpoint, described, found.path);
   copy_by_name(checkpoint.section("model"), named_parameters(state.model), found.path.string());
   state.optimizer->load_state(checkpoint.section("optimizer"));
-  load_random_state(checkpoint.section("random"));
   if (state.scaler) state.scaler->load_state(checkpoint.section("scaler"));
   state.progress.steps = checkpoint.step;
   state.progress.evaluations = checkpoint.counters.at("evaluations");

@@ -10,6 +10,7 @@
 #include <torch/nn/module.h>
 
 #include "cli/train_options.h"
+#include "parallel/group.h"
 #include "training/checkpoint.h"
 #include "training/loss_scaler.h"
 #include "training/optimizer.h"
@@ -30,13 +31,14 @@ struct TrainState {
   Progress progress;
 };
 
-// The options that decide what a training computes, as JSON. `of_task`: those of its task, by name.
+// The options that decide what a training computes, as JSON: of batches the global one, whatever ranks share it.
+// `of_task`: those of its task, by name.
 std::string describe(const TrainOptions& options, const std::map<std::string, std::string>& of_task);
 
 Checkpoint to_checkpoint(const TrainState& state, const std::string& described);
 // The newest checkpoint in `folder` that is whole; those that are not are named on stderr. False: there is none. Throws
-// std::runtime_error where it is of a training that is described otherwise.
-bool restore_newest(TrainState& state, const std::filesystem::path& folder, const std::string& described);
+// std::runtime_error where it is of a training that is described otherwise, or another one than the other ranks have.
+bool restore_newest(TrainState& state, const std::filesystem::path& folder, const std::string& described, Group& group);
 
 // One file that Python's torch.load reads: {"model": {name: tensor}, "optimizer": {...}, "step": number}. Throws
 // std::runtime_error.

@@ -10,10 +10,11 @@ namespace bert {
 namespace {
 
 int train_words(const TrainOptions& options, const WordOptions& words) {
+  Group group(launch_alone(options.ranks, "train-words"), at::kCPU);
   prepare(options);
   const at::Device device = choose_device(options.device);
   WordTask task(options, words, device);
-  const TrainOutcome outcome = TrainLoop(options, task, device, words.evaluation_interval).run();
+  const TrainOutcome outcome = TrainLoop(options, task, device, group, words.evaluation_interval).run();
   task.save_model(options.out / "model");
   task.write_result(options.out / "result.json", outcome);
   std::printf("%s has the model, which Hugging Face's library loads, and result.json\n", options.out.c_str());

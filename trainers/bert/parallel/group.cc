@@ -87,6 +87,7 @@ struct Group::Parts {
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds timeout{};
+  c10::DeviceType device = c10::kCPU;
   bool of_accelerator = false;
 #ifdef BERT_WITH_NCCL
   c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
@@ -157,7 +158,7 @@ std::int64_t steady_ns() {
 void leave_after(const PeerLost& error) {
   std::fprintf(stderr, "%s\n", error.what());
   std::fflush(nullptr);
-  std::_Exit(kPeerLostExitCode);
+  std::_Exit(kStartAgainExitCode);
 }
 
 Launch launch_from_environment() {
@@ -198,6 +199,7 @@ Group::Group(const Launch& launch, c10::DeviceType device) : parts_(std::make_sh
   parts_->rank = launch.rank;
   parts_->size = launch.world_size;
   parts_->timeout = launch.timeout;
+  parts_->device = device;
   parts_->of_accelerator = device != c10::kCPU;
   if (launch.world_size == 1) return;
   if (launch.rank < 0 || launch.rank >= launch.world_size || launch.timeout.count() <= 0 || launch.beat.count() <= 0) {
@@ -244,6 +246,9 @@ int Group::rank() const {
 }
 int Group::size() const {
   return parts_->size;
+}
+c10::DeviceType Group::device() const {
+  return parts_->device;
 }
 
 template <typename Begin>

@@ -12,9 +12,9 @@
 
 namespace bert {
 
-// What a program ends with after PeerLost, so that who started it can tell it from a fault of this rank: EX_TEMPFAIL of
-// sysexits.h, "try again".
-inline constexpr int kPeerLostExitCode = 75;
+// What a program ends with when all ranks are to start again from the last checkpoint, so that who started it can tell
+// that from a fault of this rank: EX_TEMPFAIL of sysexits.h.
+inline constexpr int kStartAgainExitCode = 75;
 
 // Another rank died, hangs or cannot be reached. What this rank holds is whole, but no collective will end any more.
 class PeerLost : public std::runtime_error {
@@ -26,7 +26,7 @@ class PeerLost : public std::runtime_error {
   int rank_;
 };
 
-// Prints the error and ends the process at once with kPeerLostExitCode: threads that wait for the lost rank would keep
+// Prints the error and ends the process at once with kStartAgainExitCode: threads that wait for the lost rank would keep
 // exit() waiting as well.
 [[noreturn]] void leave_after(const PeerLost& error);
 
@@ -78,6 +78,7 @@ class Group {
 
   int rank() const;
   int size() const;
+  c10::DeviceType device() const;  // of the tensors that it takes
 
   // In place; tensors are contiguous, of the same shape and type on all ranks, and not touched until wait() returns.
   Pending sum(const at::Tensor& tensor);

@@ -1,9 +1,6 @@
 // Many processes as one training: equal to one process, equal to each other, and told who is lost.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,23 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "parallel/free_port.h"
+#include "parallel/group.h"
+
+namespace bert {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kPeerLostExitCode = 75;
-
-int free_port() {
-  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(listener);
-  return ntohs(address.sin_port);
-}
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -181,7 +168,7 @@ TEST_F(ParallelTest, AKilledRankIsNamedByAllOthers) {
   const std::vector<Ended> ranks = run("die", 3);
   EXPECT_EQ(ranks[1].code, -1);
   for (const std::size_t rank : {0, 2}) {
-    EXPECT_EQ(ranks[rank].code, kPeerLostExitCode) << ranks[rank].output;
+    EXPECT_EQ(ranks[rank].code, kStartAgainExitCode) << ranks[rank].output;
     EXPECT_NE(ranks[rank].output.find("rank 1 has died or was stopped"), std::string::npos) << ranks[rank].output;
   }
 }
@@ -189,23 +176,24 @@ TEST_F(ParallelTest, AKilledRankIsNamedByAllOthers) {
 TEST_F(ParallelTest, AStoppedRankIsNamedAfterTheTimeout) {
   const std::vector<Ended> ranks = run("stop", 3);
   for (const std::size_t rank : {0, 2}) {
-    EXPECT_EQ(ranks[rank].code, kPeerLostExitCode) << ranks[rank].output;
+    EXPECT_EQ(ranks[rank].code, kStartAgainExitCode) << ranks[rank].output;
     EXPECT_NE(ranks[rank].output.find("rank 1 has died or was stopped"), std::string::npos) << ranks[rank].output;
   }
 }
 
 TEST_F(ParallelTest, ARankThatLivesButDoesNotJoinIsNamed) {
   const std::vector<Ended> ranks = run("hang", 2);
-  EXPECT_EQ(ranks[0].code, kPeerLostExitCode) << ranks[0].output;
+  EXPECT_EQ(ranks[0].code, kStartAgainExitCode) << ranks[0].output;
   EXPECT_NE(ranks[0].output.find("rank 1 lives but does not join"), std::string::npos) << ranks[0].output;
 }
 
 TEST_F(ParallelTest, ARankThatDoesNotComeIsNamed) {
   const std::vector<Ended> ranks = run("absent", 3);
   for (const std::size_t rank : {0, 2}) {
-    EXPECT_EQ(ranks[rank].code, kPeerLostExitCode) << ranks[rank].output;
+    EXPECT_EQ(ranks[rank].code, kStartAgainExitCode) << ranks[rank].output;
   }
   EXPECT_NE(ranks[0].output.find("did not come within 3000 ms: 1"), std::string::npos) << ranks[0].output;
 }
 
 }  // namespace
+}  // namespace bert

@@ -119,7 +119,16 @@ void Reducer::Parts::reduce_rows(std::size_t place) {
         " was to travel as rows, but is dense: build its embedding with sparse gradients, or take its name "
         "out of as_rows.");
   }
-  parameter.mutable_grad() = mean_of_rows(group, gradient);
+  const std::int64_t begin_ns = steady_ns();
+  MeanOfRows mean = mean_of_rows(group, gradient);
+  parameter.mutable_grad() = std::move(mean.gradient);
+  last_times.push_back({.bytes = mean.bytes,
+                        .gradients = 1,
+                        .first_ns = begin_ns,
+                        .ready_ns = begin_ns,
+                        .launched_ns = begin_ns,
+                        .done_ns = steady_ns(),
+                        .rows = true});
 }
 
 void Reducer::Parts::write_means(const std::vector<bool>& used) {

@@ -24,14 +24,16 @@ struct ReducerOptions {
 };
 
 // Of one bucket in the last backward, in nanoseconds of the steady clock. From first to ready it fills, from ready to
-// launched it waits for the buckets before it, from launched to done it travels.
+// launched it waits for the buckets before it, from launched to done it travels. Behind the buckets follow the
+// gradients that travelled as rows, each for itself, when backward had ended.
 struct BucketTimes {
-  std::int64_t bytes = 0;  // that are sent of it
+  std::int64_t bytes = 0;  // of it on one rank
   std::size_t gradients = 0;
   std::int64_t first_ns = 0;
   std::int64_t ready_ns = 0;
   std::int64_t launched_ns = 0;
   std::int64_t done_ns = 0;
+  bool rows = false;
 };
 
 // For each batch: backward(), then finish(), then the optimizer. Gradients fill buckets as they are made, and a full

@@ -23,6 +23,11 @@ at::Tensor as_bytes(const std::string& text) {
   return bytes;
 }
 
+// One number, where the group takes it.
+at::Tensor as_tensor(const Group& group, std::int64_t number) {
+  return at::full({1}, number, at::TensorOptions(group.device()).dtype(at::kLong));
+}
+
 // The first line that differs, of both texts.
 std::string difference(const std::string& expected, const std::string& found) {
   std::istringstream left(expected), right(found);
@@ -62,13 +67,15 @@ std::uint64_t checksum(const NamedTensors& tensors) {
 void check_same_on_all_ranks(Group& group, const NamedTensors& tensors) {
   if (group.size() == 1) return;
   const std::string mine = described(tensors);
-  const at::Tensor bytes_of_first = at::full({1}, static_cast<std::int64_t>(mine.size()), at::kLong);
+  const at::Tensor bytes_of_first = as_tensor(group, static_cast<std::int64_t>(mine.size()));
   group.broadcast(bytes_of_first, 0).wait();
   at::Tensor text = group.rank() == 0 ? as_bytes(mine) : at::empty({bytes_of_first.item<std::int64_t>()}, at::kByte);
+  text = text.to(group.device());
   group.broadcast(text, 0).wait();
+  text = text.to(at::kCPU);
   const std::string first(static_cast<const char*>(text.data_ptr()), static_cast<std::size_t>(text.numel()));
   const bool same = first == mine;
-  const std::vector<at::Tensor> answers = group.gather_all(at::full({1}, same ? 1 : 0, at::kLong));
+  const std::vector<at::Tensor> answers = group.gather_all(as_tensor(group, same ? 1 : 0));
   std::string others;
   for (std::size_t rank = 0; rank < answers.size(); ++rank) {
     if (answers[rank].item<std::int64_t>() == 0) others += (others.empty() ? "" : ", ") + std::to_string(rank);
@@ -91,7 +98,7 @@ void copy_from_first_rank(Group& group, const NamedTensors& tensors) {
 
 std::vector<int> ranks_that_differ(Group& group, const NamedTensors& tensors) {
   const std::uint64_t mine = checksum(tensors);
-  const std::vector<at::Tensor> all = group.gather_all(at::full({1}, static_cast<std::int64_t>(mine), at::kLong));
+  const std::vector<at::Tensor> all = group.gather_all(as_tensor(group, static_cast<std::int64_t>(mine)));
   std::vector<int> different;
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank].item<std::int64_t>() != all[0].item<std::int64_t>()) different.push_back(static_cast<int>(rank));

@@ -1,10 +1,19 @@
 // Ranks that begin as copies of rank 0, and stay so.
 #pragma once
 
+#include <stdexcept>
+#include <vector>
+
 #include "parallel/group.h"
 #include "training/named_tensors.h"
 
 namespace bert {
+
+// Ranks are no longer copies of one another. All throw it together, and start again from the last checkpoint.
+class ReplicasDiffer : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 // Throws std::runtime_error on all ranks, with the first difference, unless all have the same names, dtypes and shapes
 // in the same order.

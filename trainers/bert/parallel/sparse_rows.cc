@@ -7,9 +7,9 @@
 
 namespace bert {
 
-at::Tensor mean_of_rows(Group& group, const at::Tensor& gradient) {
+MeanOfRows mean_of_rows(Group& group, const at::Tensor& gradient) {
   const at::Tensor mine = gradient.coalesce();
-  if (group.size() == 1) return mine;
+  if (group.size() == 1) return {mine};
   const at::Tensor indices = mine.indices()[0];
   const at::Tensor values = mine.values() / group.size();
   std::vector<std::int64_t> counts;
@@ -17,7 +17,7 @@ at::Tensor mean_of_rows(Group& group, const at::Tensor& gradient) {
     counts.push_back(count.item<std::int64_t>());
   }
   const std::int64_t most = *std::max_element(counts.begin(), counts.end());
-  if (most == 0) return mine;
+  if (most == 0) return {mine};
   std::vector<std::int64_t> padded_shape = values.sizes().vec();
   padded_shape[0] = most;
   const at::Tensor padded_indices = at::zeros({most}, indices.options());
@@ -32,7 +32,8 @@ at::Tensor mean_of_rows(Group& group, const at::Tensor& gradient) {
     used_indices.push_back(all_indices[rank].narrow(0, 0, counts[rank]));
     used_values.push_back(all_values[rank].narrow(0, 0, counts[rank]));
   }
-  return at::sparse_coo_tensor(at::cat(used_indices).unsqueeze(0), at::cat(used_values), gradient.sizes()).coalesce();
+  return {at::sparse_coo_tensor(at::cat(used_indices).unsqueeze(0), at::cat(used_values), gradient.sizes()).coalesce(),
+          static_cast<std::int64_t>(padded_indices.nbytes() + padded_values.nbytes())};
 }
 
 }  // namespace bert

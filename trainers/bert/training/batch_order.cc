@@ -24,17 +24,18 @@ std::uint64_t below(std::mt19937_64& random, std::uint64_t bound) {
 BatchOrder::BatchOrder(const BatchOrderOptions& options) : options_(options) {
   constexpr std::int64_t kMaxExamples = std::int64_t{1} << 40;
   const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kMaxExamples; };
-  if (!is_size(options.examples) || !is_size(options.batch) || !is_size(options.ranks) ||
-      options.batch > kMaxExamples / options.ranks) {
-    throw std::runtime_error("Batches need 1 example or more, in batches of 1 or more for 1 rank or more; found " +
-                             std::to_string(options.examples) + ", " + std::to_string(options.batch) + ", " +
-                             std::to_string(options.ranks) + ".");
+  if (!is_size(options.examples) || !is_size(options.global_batch) || !is_size(options.ranks) ||
+      options.global_batch < options.ranks) {
+    throw std::runtime_error(
+        "Batches need 1 example or more, 1 rank or more, and in each step an example for each rank; found " +
+        std::to_string(options.examples) + " examples in batches of " + std::to_string(options.global_batch) +
+        " for " + std::to_string(options.ranks) + " ranks.");
   }
   if (options.rank < 0 || options.rank >= options.ranks) {
     throw std::runtime_error("Rank " + std::to_string(options.rank) + " is none of " + std::to_string(options.ranks) +
                              ": they count from 0.");
   }
-  const std::int64_t global = options.batch * options.ranks;
+  const std::int64_t global = options.global_batch;
   steps_ = options.last == LastBatch::kDrop ? options.examples / global : (options.examples - 1) / global + 1;
   if (steps_ == 0) {
     throw std::runtime_error("There are " + std::to_string(options.examples) + " examples, fewer than the " +
@@ -59,15 +60,16 @@ void BatchOrder::shuffle_for(std::int64_t epoch) {
 Batch BatchOrder::batch(std::int64_t step) {
   if (step < 0) throw std::runtime_error("Steps count from 0, found " + std::to_string(step) + ".");
   shuffle_for(step / steps_);
-  const std::int64_t global = options_.batch * options_.ranks;
+  const std::int64_t global = options_.global_batch;
   const std::int64_t begin = step % steps_ * global;
   const std::int64_t real = std::min(global, options_.examples - begin);  // of all ranks
   // A short batch is shared evenly, so that no rank has repeats alone while others have none.
   const std::int64_t first = begin + real * options_.rank / options_.ranks;
   const std::int64_t end = begin + real * (options_.rank + 1) / options_.ranks;
+  const std::int64_t size = (global - 1) / options_.ranks + 1;
   Batch batch{.epoch = epoch_, .real = end - first, .real_of_all_ranks = real};
   for (std::int64_t i = first; i < end; ++i) batch.examples.push_back(order_[static_cast<std::size_t>(i)]);
-  for (std::int64_t i = 0; static_cast<std::int64_t>(batch.examples.size()) < options_.batch; ++i) {
+  for (std::int64_t i = 0; static_cast<std::int64_t>(batch.examples.size()) < size; ++i) {
     batch.examples.push_back(order_[static_cast<std::size_t>(i % options_.examples)]);
   }
   return batch;

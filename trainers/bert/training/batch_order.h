@@ -14,7 +14,7 @@ enum class LastBatch {
 
 struct BatchOrderOptions {
   std::int64_t examples = 0;
-  std::int64_t batch = 1;  // examples of one rank in one step
+  std::int64_t global_batch = 1;  // examples of one step, on all ranks together
   std::int64_t ranks = 1;
   std::int64_t rank = 0;
   std::uint64_t seed = 0;
@@ -24,18 +24,19 @@ struct BatchOrderOptions {
 
 struct Batch {
   std::int64_t epoch = 0;
-  std::vector<std::int64_t> examples;  // `batch` of them
-  std::int64_t real = 0;  // the first so many; the others are repeats, which count neither in a loss nor a score
+  std::vector<std::int64_t> examples;  // global_batch / ranks of them, rounded up
+  std::int64_t real = 0;  // this rank's part: the first so many. The others are repeats, which count in no loss and no score
   std::int64_t real_of_all_ranks = 0;
 };
 
-// All ranks take their parts of one global batch, batch × ranks examples that follow each other in the epoch's order:
-// with the same global batch, another number of ranks sees the same examples in each step. Not thread-safe: a thread
-// that loads data has its own, and of W threads the i-th takes steps i, i + W, i + 2W...
+// All ranks take their parts of one global batch, examples that follow each other in the epoch's order: with the same
+// global batch, another number of ranks sees the same examples in each step. Parts differ by one example where the
+// ranks do not divide the batch. Not thread-safe: a thread that loads data has its own, and of W threads the i-th takes
+// steps i, i + W, i + 2W...
 class BatchOrder {
  public:
-  // Throws std::runtime_error on sizes below 1, more than 2^40 examples, a rank outside [0, ranks), or an epoch without
-  // a step (kDrop with fewer examples than the global batch).
+  // Throws std::runtime_error on sizes below 1, more than 2^40 examples, a batch of fewer examples than there are ranks,
+  // a rank outside [0, ranks), or an epoch without a step (kDrop with fewer examples than the global batch).
   explicit BatchOrder(const BatchOrderOptions& options);
 
   std::int64_t steps_in_epoch() const { return steps_; }

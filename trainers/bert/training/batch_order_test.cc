@@ -21,7 +21,8 @@ std::vector<std::int64_t> examples_of_epoch(BatchOrderOptions options, std::int6
     for (BatchOrder& rank : ranks) {
       const Batch batch = rank.batch(step);
       EXPECT_EQ(batch.epoch, epoch);
-      EXPECT_EQ(static_cast<std::int64_t>(batch.examples.size()), options.batch);
+      EXPECT_EQ(static_cast<std::int64_t>(batch.examples.size()), (options.global_batch - 1) / options.ranks + 1);
+      EXPECT_LE(batch.real, static_cast<std::int64_t>(batch.examples.size()));
       all.insert(all.end(), batch.examples.begin(), batch.examples.begin() + batch.real);
       real += batch.real;
     }
@@ -40,28 +41,31 @@ TEST(BatchOrderTest, EachExampleIsThereOnceWithAnyNumberOfRanks) {
   std::iota(expected.begin(), expected.end(), 0);
   for (const std::int64_t ranks : {1, 2, 3, 4, 7}) {
     for (const std::int64_t epoch : {0, 1}) {
-      EXPECT_EQ(sorted(examples_of_epoch({.examples = 103, .batch = 5, .ranks = ranks, .seed = 9}, epoch)), expected)
-          << ranks;
+      for (const std::int64_t batch : {7, 8, 20}) {  // that the ranks divide, and that they do not
+        const BatchOrderOptions options{.examples = 103, .global_batch = batch, .ranks = ranks, .seed = 9};
+        EXPECT_EQ(sorted(examples_of_epoch(options, epoch)), expected) << ranks << " ranks, batches of " << batch;
+      }
     }
   }
 }
 
 TEST(BatchOrderTest, DroppedIsOnlyTheLastBatch) {
   const std::vector<std::int64_t> all =
-      examples_of_epoch({.examples = 103, .batch = 5, .ranks = 4, .seed = 9, .last = LastBatch::kDrop}, 0);
+      examples_of_epoch({.examples = 103, .global_batch = 20, .ranks = 4, .seed = 9, .last = LastBatch::kDrop}, 0);
   EXPECT_EQ(all.size(), 100u);
   const std::vector<std::int64_t> once = sorted(all);
   EXPECT_EQ(std::adjacent_find(once.begin(), once.end()), once.end());
 }
 
 TEST(BatchOrderTest, TheSameGlobalBatchWhateverTheRanks) {
-  const auto one = examples_of_epoch({.examples = 96, .batch = 8, .ranks = 1, .seed = 3}, 0);
-  const auto four = examples_of_epoch({.examples = 96, .batch = 2, .ranks = 4, .seed = 3}, 0);
-  EXPECT_EQ(one, four);
+  const auto one = examples_of_epoch({.examples = 99, .global_batch = 8, .ranks = 1, .seed = 3}, 0);
+  for (const std::int64_t ranks : {2, 3, 4, 5}) {
+    EXPECT_EQ(examples_of_epoch({.examples = 99, .global_batch = 8, .ranks = ranks, .seed = 3}, 0), one) << ranks;
+  }
 }
 
 TEST(BatchOrderTest, EpochsAndSeedsDiffer) {
-  const BatchOrderOptions options{.examples = 50, .batch = 10, .seed = 1};
+  const BatchOrderOptions options{.examples = 50, .global_batch = 10, .seed = 1};
   EXPECT_NE(examples_of_epoch(options, 0), examples_of_epoch(options, 1));
   BatchOrderOptions other = options;
   other.seed = 2;
@@ -73,7 +77,7 @@ TEST(BatchOrderTest, EpochsAndSeedsDiffer) {
 }
 
 TEST(BatchOrderTest, ACounterIsEnoughToGoOn) {
-  const BatchOrderOptions options{.examples = 50, .batch = 7, .seed = 1};
+  const BatchOrderOptions options{.examples = 50, .global_batch = 7, .seed = 1};
   BatchOrder whole(options), resumed(options);
   for (std::int64_t step = 0; step < 13; ++step) whole.batch(step);
   EXPECT_EQ(whole.batch(13).examples, resumed.batch(13).examples);
@@ -83,7 +87,7 @@ TEST(BatchOrderTest, ACounterIsEnoughToGoOn) {
 TEST(BatchOrderTest, AShuffleIsTheSameEverywhere) {
   std::vector<std::int64_t> counts(6, 0);
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
-    BatchOrder order({.examples = 3, .batch = 3, .seed = seed});
+    BatchOrder order({.examples = 3, .global_batch = 3, .seed = seed});
     const std::vector<std::int64_t> got = order.batch(0).examples;
     ++counts[static_cast<std::size_t>(got[0] * 2 + (got[1] > got[2] ? 1 : 0))];
   }
@@ -91,7 +95,7 @@ TEST(BatchOrderTest, AShuffleIsTheSameEverywhere) {
 }
 
 TEST(BatchOrderTest, RepeatsFillTheLastBatchAndAreMarked) {
-  BatchOrder order({.examples = 3, .batch = 5, .shuffle = false});
+  BatchOrder order({.examples = 3, .global_batch = 5, .shuffle = false});
   const Batch batch = order.batch(0);
   EXPECT_EQ(batch.examples, (std::vector<std::int64_t>{0, 1, 2, 0, 1}));
   EXPECT_EQ(batch.real, 3);
@@ -99,9 +103,10 @@ TEST(BatchOrderTest, RepeatsFillTheLastBatchAndAreMarked) {
 
 TEST(BatchOrderTest, SaysWhatCannotBe) {
   EXPECT_THROW(BatchOrder({.examples = 0}), std::runtime_error);
-  EXPECT_THROW(BatchOrder({.examples = 5, .batch = 0}), std::runtime_error);
-  EXPECT_THROW(BatchOrder({.examples = 5, .ranks = 2, .rank = 2}), std::runtime_error);
-  EXPECT_THROW(BatchOrder({.examples = 5, .batch = 6, .last = LastBatch::kDrop}), std::runtime_error);
+  EXPECT_THROW(BatchOrder({.examples = 5, .global_batch = 0}), std::runtime_error);
+  EXPECT_THROW(BatchOrder({.examples = 5, .global_batch = 2, .ranks = 2, .rank = 2}), std::runtime_error);
+  EXPECT_THROW(BatchOrder({.examples = 5, .global_batch = 2, .ranks = 3}), std::runtime_error);
+  EXPECT_THROW(BatchOrder({.examples = 5, .global_batch = 6, .last = LastBatch::kDrop}), std::runtime_error);
   EXPECT_THROW(BatchOrder({.examples = 5}).batch(-1), std::runtime_error);
 }
 

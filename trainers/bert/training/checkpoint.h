@@ -15,7 +15,7 @@ namespace bert {
 
 struct Checkpoint {
   std::int64_t step = 0;  // steps made
-  // By what they belong to: "model", "optimizer", "random", "scaler" and what a program adds.
+  // By what they belong to: "model", "optimizer", "scaler" and what a program adds.
   std::map<std::string, NamedTensors> sections;
   std::map<std::string, std::int64_t> counters;  // such as epochs
   std::map<std::string, std::string> texts;      // such as the options of the run

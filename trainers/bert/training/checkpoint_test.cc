@@ -27,7 +27,7 @@ class CheckpointTest : public testing::Test {
     checkpoint.sections["model"] = {{"weight", at::arange(12, at::kFloat).view({3, 4}) + static_cast<double>(step)},
                                     {"half", at::ones({5}, at::kBFloat16)},
                                     {"empty", at::empty({0, 3})}};
-    checkpoint.sections["random"] = {{"cpu", at::arange(7, at::kByte)}};
+    checkpoint.sections["bytes"] = {{"one", at::arange(7, at::kByte)}};
     checkpoint.counters["epochs"] = 2;
     checkpoint.texts["optimizer"] = "adamw \"ü\"";
     return checkpoint;

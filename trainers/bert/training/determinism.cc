@@ -1,4 +1,4 @@
-// Seeds, deterministic algorithms and the states of generators.
+// Seeds and deterministic algorithms.
 #include "training/determinism.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -9,28 +9,40 @@
 
 #include <cstdlib>
 #include <mutex>
-#include <stdexcept>
+#include <vector>
 
 namespace bert {
 namespace {
 
-std::vector<std::pair<std::string, at::Generator>> generators() {
-  std::vector<std::pair<std::string, at::Generator>> all{{"cpu", at::detail::getDefaultCPUGenerator()}};
+std::vector<at::Generator> generators() {
+  std::vector<at::Generator> all{at::detail::getDefaultCPUGenerator()};
   if (!at::globalContext().hasCUDA()) return all;
   const auto devices = static_cast<c10::DeviceIndex>(torch::cuda::device_count());
   for (c10::DeviceIndex i = 0; i < devices; ++i) {
-    all.emplace_back("cuda." + std::to_string(i), at::globalContext().defaultGenerator({c10::kCUDA, i}));
+    all.push_back(at::globalContext().defaultGenerator({c10::kCUDA, i}));
   }
   return all;
+}
+
+// SplitMix64 (Steele et al. 2014, https://doi.org/10.1145/2714064.2660195).
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
 }
 
 }  // namespace
 
 void seed_all(std::uint64_t seed) {
-  for (auto& [name, generator] : generators()) {
+  for (at::Generator& generator : generators()) {
     const std::lock_guard lock(generator.mutex());
     generator.set_current_seed(seed);
   }
+}
+
+void seed_step(std::uint64_t seed, std::int64_t step, int rank) {
+  seed_all(mixed(mixed(mixed(seed) + static_cast<std::uint64_t>(step)) + static_cast<std::uint64_t>(rank)));
 }
 
 void be_deterministic(int threads) {
@@ -39,37 +51,6 @@ void be_deterministic(int threads) {
   at::globalContext().setDeterministicCuDNN(true);
   at::globalContext().setBenchmarkCuDNN(false);
   if (threads > 0) at::set_num_threads(threads);
-}
-
-NamedTensors random_state() {
-  NamedTensors state;
-  for (auto& [name, generator] : generators()) {
-    const std::lock_guard lock(generator.mutex());
-    state.emplace_back(name, generator.get_state());
-  }
-  return state;
-}
-
-void load_random_state(const NamedTensors& stored) {
-  NamedTensors from, to;
-  std::vector<at::Generator> targets;
-  for (auto& [name, generator] : generators()) {
-    for (const auto& [stored_name, tensor] : stored) {
-      if (stored_name != name) continue;
-      const std::lock_guard lock(generator.mutex());
-      from.emplace_back(name, tensor);
-      to.emplace_back(name, generator.get_state().clone());
-      targets.push_back(generator);
-    }
-  }
-  if (to.empty() || to.front().first != "cpu") {
-    throw std::runtime_error("The state of random numbers does not fit; missing: cpu. Take another checkpoint.");
-  }
-  copy_by_name(from, to, "The state of random numbers");
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const std::lock_guard lock(targets[i].mutex());
-    targets[i].set_state(to[i].second);
-  }
 }
 
 }  // namespace bert

@@ -1,9 +1,7 @@
-// Runs that repeat: seeds, algorithms, threads, and the state of random numbers for checkpoints.
+// Runs that repeat: seeds, algorithms and threads.
 #pragma once
 
 #include <cstdint>
-
-#include "training/named_tensors.h"
 
 namespace bert {
 
@@ -15,10 +13,8 @@ void seed_all(std::uint64_t seed);
 // (CUBLAS_WORKSPACE_CONFIG, which this sets where it is not) once.
 void be_deterministic(int threads);
 
-// "cpu" and, for each CUDA device, "cuda.N": uint8.
-NamedTensors random_state();
-// Throws as copy_by_name(). The state of devices that are not there is left out; a device that has no state keeps its
-// own.
-void load_random_state(const NamedTensors& state);
+// Seeds them for one step on one rank. What dropout draws follows from these three alone: each rank draws something
+// else, and a training that goes on draws what it would have drawn, whatever the ranks were before.
+void seed_step(std::uint64_t seed, std::int64_t step, int rank);
 
 }  // namespace bert

@@ -1,4 +1,4 @@
-// Autocast scopes, seeds and the state of random numbers.
+// Autocast scopes and seeds.
 #include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <gtest/gtest.h>
@@ -39,21 +39,16 @@ TEST(AutocastTest, SaysWhatThereIsNot) {
   EXPECT_THROW(AutocastScope(at::kHIP, at::kBFloat16), std::runtime_error);
 }
 
-TEST(DeterminismTest, RandomNumbersGoOnFromTheirState) {
-  seed_all(5);
-  at::randn({7});
-  NamedTensors state;
-  for (const auto& [name, tensor] : random_state()) state.emplace_back(name, tensor.clone());
-  const at::Tensor expected = at::randn({100});
-  seed_all(6);
-  EXPECT_FALSE(at::equal(at::randn({100}), expected));
-  load_random_state(state);
-  EXPECT_TRUE(at::equal(at::randn({100}), expected));
-}
-
-TEST(DeterminismTest, RefusesAStateOfAnotherSize) {
-  EXPECT_THROW(load_random_state({{"cpu", at::zeros({3}, at::kByte)}}), std::runtime_error);
-  EXPECT_THROW(load_random_state({}), std::runtime_error);
+TEST(DeterminismTest, AStepDrawsTheSameWheneverItIsMade) {
+  const auto drawn = [](std::uint64_t seed, std::int64_t step, int rank) {
+    seed_step(seed, step, rank);
+    return at::randn({100});
+  };
+  const at::Tensor expected = drawn(5, 7, 1);
+  EXPECT_FALSE(at::equal(drawn(6, 7, 1), expected));
+  EXPECT_FALSE(at::equal(drawn(5, 8, 1), expected));
+  EXPECT_FALSE(at::equal(drawn(5, 7, 0), expected));
+  EXPECT_TRUE(at::equal(drawn(5, 7, 1), expected));
 }
 
 TEST(DeterminismTest, DeterministicAlgorithmsAreOn) {

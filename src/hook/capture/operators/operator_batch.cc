@@ -68,6 +68,9 @@ OperatorBatch make_operator_batch(const StepCalls& step) {
     add_track({.name = fmt::format("thread {}", thread->id), .id = thread->id}, thread->calls,
               step.calls.unix_offset_ns, names, batch);
   }
+  for (const CollectedTracks::Track& track : step.calls.tracks.tracks) {
+    add_track({.name = track.name, .id = track.id}, track.calls, step.calls.unix_offset_ns, names, batch);
+  }
   batch.memory = step.calls.memory;
   BatchNames frame_names(step.frame_names, batch);
   for (const CollectedStacks::Thread* thread : by_id(step.calls.stacks.threads)) {

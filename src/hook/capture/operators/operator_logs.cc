@@ -41,7 +41,7 @@ std::uint64_t this_thread_id() {
 std::uint64_t CollectedCalls::count() const {
   std::uint64_t count = 0;
   for (const Thread& thread : threads) count += thread.calls.size();
-  return count;
+  return count + tracks.count();
 }
 
 OperatorLogs& OperatorLogs::create() {
@@ -77,6 +77,17 @@ void OperatorLogs::end(const void* key) noexcept {
   if (!is_recording() || log_slot.owner != this) return;
   const std::int64_t now = clock_.load(std::memory_order_relaxed)->steady_ns();
   log_slot.log->end(window_.load(std::memory_order_relaxed), key, now);
+}
+
+void OperatorLogs::add(std::string_view track, std::string_view name, OperatorKind kind, std::int64_t begin_ns,
+                       std::int64_t end_ns) noexcept {
+  if (!is_recording()) return;
+  std::uint32_t number = OperatorNames::kOther;
+  try {
+    number = names_.number_of(name);
+  } catch (...) {  // no memory for it
+  }
+  tracks_.add(track, {.start_ns = begin_ns, .duration_ns = end_ns - begin_ns, .name = number, .kind = kind});
 }
 
 void OperatorLogs::add_stacks(std::span<const ThreadStack> stacks, std::int64_t cost_ns) noexcept {
@@ -120,6 +131,7 @@ void OperatorLogs::open(const Clock& clock) {
   const std::int64_t now = clock.steady_ns();
   unix_offset_ns_ = clock.unix_ns() - now;
   stacks_.open(now);
+  tracks_.open();
   memory_.open();
   clock_.store(&clock, std::memory_order_relaxed);
   window_.fetch_add(1, std::memory_order_relaxed);
@@ -130,10 +142,11 @@ void OperatorLogs::open(const Clock& clock) {
 CollectedCalls OperatorLogs::take() {
   CollectedCalls collected{.threads = {},
                            .stacks = stacks_.take(),
+                           .tracks = tracks_.take(),
                            .memory = memory_.take(),
                            .unix_offset_ns = unix_offset_ns_,
                            .lost = lost_.exchange(0)};
-  collected.lost += collected.stacks.lost;
+  collected.lost += collected.stacks.lost + collected.tracks.lost;
   const std::lock_guard lock(mutex_);
   for (auto log = logs_.begin(); log != logs_.end();) {
     const bool has_ended = (*log)->has_ended();

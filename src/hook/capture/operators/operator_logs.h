@@ -12,6 +12,7 @@
 #include "hook/capture/operators/memory_log.h"
 #include "hook/capture/operators/operator_names.h"
 #include "hook/capture/operators/stack_log.h"
+#include "hook/capture/operators/track_log.h"
 #include "trainwarden/operator_recorder.h"
 
 namespace trainwarden::capture {
@@ -24,6 +25,7 @@ struct CollectedCalls {
   };
   std::vector<Thread> threads;
   CollectedStacks stacks;
+  CollectedTracks tracks;
   std::vector<MemoryChange> memory;
   std::int64_t unix_offset_ns = 0;  // wall time minus that of the steady clock
   std::uint64_t lost = 0;
@@ -47,6 +49,8 @@ class OperatorLogs {
   bool is_recording() const noexcept;
   void begin(const void* key, const char* name, OperatorKind kind, std::int64_t sequence) noexcept;
   void end(const void* key) noexcept;
+  void add(std::string_view track, std::string_view name, OperatorKind kind, std::int64_t begin_ns,
+           std::int64_t end_ns) noexcept;
   void note_memory(std::int32_t device, std::int64_t total_bytes) noexcept;
   void add_stacks(std::span<const ThreadStack> stacks, std::int64_t cost_ns) noexcept;
 
@@ -64,6 +68,7 @@ class OperatorLogs {
   OperatorRecorder recorder_{*this};
   OperatorNames names_;
   StackLog stacks_;
+  TrackLog tracks_;
   MemoryLog memory_;
   CallRoom room_{kMaxWindowCalls};
 

@@ -16,6 +16,15 @@ void OperatorRecorder::end(const void* key) noexcept {
   logs_.end(key);
 }
 
+void OperatorRecorder::add(std::string_view track, std::string_view name, OperatorKind kind,
+                           std::chrono::steady_clock::time_point begin,
+                           std::chrono::steady_clock::time_point end) noexcept {
+  const auto ns = [](auto time) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+  };
+  logs_.add(track, name, kind, ns(begin), ns(end));
+}
+
 std::uint32_t OperatorRecorder::frame_number(std::string_view name) noexcept {
   return logs_.stacks().number_of(name);
 }

@@ -32,6 +32,7 @@ struct JobStopOptions {
 
 struct JobResumeOptions {
   JobChoice job;
+  std::optional<std::int64_t> ranks;
   bool wait = false;
   bool json = false;
 };
@@ -93,9 +94,24 @@ int act(const JobStopOptions& options) {
   return code;
 }
 
+Status set_ranks(jobs::JobRecord& job, std::int64_t ranks) {
+  if (job.order().backend != jobs::Backend::kLocal) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--ranks: job {} runs on {}, where it goes on with all its ranks; to go on with fewer, submit "
+                              "its file with other resources and the same checkpoints.path",
+                              job.order().name, jobs::name(job.order().backend)));
+  }
+  JobBackends backends;
+  TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
+  return job.set_ranks(ranks);
+}
+
 int act(const JobResumeOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
+  if (options.ranks) {
+    if (const Status set = set_ranks(*job, *options.ranks); !set.ok()) return report_error(set);
+  }
   const std::uint64_t printed = OutputFollower::bytes_of(job->output());  // by the attempts before
   const Result<jobs::Transition> now = resume_job(*job, asked_by());
   if (!now.ok() || !options.wait) return report_standing(*job, now, options.json);
@@ -161,9 +177,12 @@ void add_job_resume(CLI::App& job, CommandAction& action) {
   CLI::App& command = add_command(job, "resume", "Go on with a job that has failed or was stopped: the next attempt",
                                   options, action, act);
   add_job_choice(command, o.job);
+  command.add_option("--ranks", o.ranks, "From now on so many processes; at most those that it was submitted with")
+      ->check(CLI::PositiveNumber);
   command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden job resume bert-7", "trainwarden job resume bert-7 --wait"});
+  set_examples(command, {"trainwarden job resume bert-7", "trainwarden job resume bert-7 --wait",
+                         "trainwarden job resume bert-7 --ranks 3"});
 }
 
 void add_job_wait(CLI::App& job, CommandAction& action) {

@@ -52,9 +52,10 @@ void print_lines(std::string_view lines) {
   std::fflush(stdout);
 }
 
-Result<process::ExitRecord> run(const ranks::LocalRanks& plan) {
+Result<process::ExitRecord> run(ranks::LocalRanks plan) {
   process::SignalRelay signals;
   TRAINWARDEN_ASSIGN_OR_RETURN(OwnJob own, own_job());
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.count, own.job.ranks_in(own.attempt));
   return ranks::run_local_ranks(plan, {own.job, own.attempt, signals, print_lines});
 }
 

@@ -6,6 +6,7 @@
 // same on any two workers, they may average them now and then (local SGD): that is waited for. Weights that were never
 // seen to be the same may be meant to differ (shards, independent trainings): a note. Buffers, as the running
 // statistics of a batch norm, differ on purpose and are not judged.
+// A program that compares its workers itself says so with a signal, which is believed at once.
 //
 // Where one worker evaluates and the others do not, their steps are counted differently: a copy that another worker had
 // not long ago is no other one.
@@ -22,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "judge/rules/builtin/training/signal_reading.h"
+#include "judge/rules/builtin/training/step_workers.h"
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/builtin/training/worker_models.h"
 #include "judge/rules/needs.h"
@@ -52,10 +54,12 @@ class ReplicaDivergence final : public Rule {
   explicit ReplicaDivergence(std::int64_t interval) : interval_(interval) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    const std::size_t workers = window.workers().size();
+    const std::size_t workers = workers_of_step(window).size();
     if (workers < 2) return Verdict::not_applicable("a run of one worker has no replicas");
     models_.take(window);
     if (models_.differ()) return Verdict::not_applicable("the workers have different models");
+    const std::vector<Evidence> told = differences_told(window);
+    if (!told.empty()) return verdict_of(told, window);
     std::map<std::string, std::vector<Copy>> weights;
     const JudgingGaps gaps = read_copies(window, weights);
     std::size_t judged = 0, same = 0, scattered = 0;
@@ -114,6 +118,24 @@ class ReplicaDivergence final : public Rule {
       return lags;
     }
   };
+
+  // What the program has found itself.
+  static std::vector<Evidence> differences_told(const StepWindow& window) {
+    std::vector<Evidence> evidence;
+    for (const auto& [spot, differs] : scalar_signals(window, signals::kReplicaDiffers).signals) {
+      if (differs == 0 || evidence.size() == Verdict::kMaxEvidence) continue;
+      evidence.push_back({spot.tensor, spot.shown_worker, "differs", differs, 1, window.global_step()});
+    }
+    return evidence;
+  }
+
+  static Verdict verdict_of(const std::vector<Evidence>& told, const StepWindow& window) {
+    Verdict verdict = fired(fmt::format("The program has compared its workers at {}: the weights of {} are no longer those of the first.",
+                                        describe_step(window), told.front().worker),
+                            kAdvice, told, Severity::kError);
+    verdict.confidence = 0.99;
+    return verdict;
+  }
 
   void note_apart(bool are_same, bool are_scattered) {
     if (are_same) longest_apart_ = std::max(longest_apart_, apart_);
@@ -209,6 +231,8 @@ RuleKind replica_divergence() {
                "they may average them now and then (local SGD). Weights that were never seen to be the same are a "
                "note: shards "
                "and independent trainings differ on purpose.\n\n"
+               "A program that compares its workers itself, and says so with `trainwarden/replica_differs`, is believed "
+               "at once.\n\n"
                "Needs the hashes of the collections weights and biases. Weights of different shapes on different "
                "workers (shards), buffers, and workers with different models are not judged. Evidence: "
                "`different_copies` of each "

@@ -117,6 +117,35 @@ TEST(ReplicaDivergence, NotApplicable) {
   EXPECT_EQ(judge(one_has_it, "ReplicaDivergence").at(0).outcome, Outcome::kNotApplicable);
 }
 
+TEST(ReplicaDivergence, WhatTheProgramHasFoundIsBelieved) {
+  TestRun run(2);
+  for (const std::int64_t step : {0, 1}) {
+    for (const int worker : {0, 1})
+      run.add({.step = step, .tensors = {signal(signals::kReplicaDiffers, worker == 1 && step == 1 ? 1 : 0)}, .worker = worker});
+  }
+  const auto verdicts = judge(run, "ReplicaDivergence");
+  EXPECT_EQ(verdicts.at(0).outcome, Outcome::kNotApplicable) << "no hash of a weight";
+  ASSERT_EQ(verdicts.at(1).outcome, Outcome::kFired);
+  EXPECT_EQ(verdicts.at(1).severity, Severity::kError);
+  EXPECT_EQ(verdicts.at(1).evidence.at(0).worker, "rank-00001");
+}
+
+// A training that lost a worker goes on with those that are left.
+TEST(ReplicaDivergence, WorkersThatAreGoneAreNotAwaited) {
+  TestRun run(3);
+  for (const std::int64_t step : {0, 10, 20, 30, 40}) {
+    for (const int worker : {0, 1, 2}) {
+      if (step > 10 && worker == 2) continue;
+      const float value = static_cast<float>(step) + (step > 20 && worker == 1 ? 0.5F : 0.0F);
+      run.add({.step = step, .tensors = {weight("a", {value}), weight("b", {2})}, .worker = worker});
+    }
+  }
+  run.kill(2);
+  const auto verdicts = judge(run, "ReplicaDivergence");
+  EXPECT_EQ(steps_with(verdicts, Outcome::kOk), (Steps{0, 10, 20, 30}));
+  EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{40}));
+}
+
 TEST(ReplicaDivergence, DifferentModelsAreNotCompared) {
   TestRun run(2);
   for (const std::int64_t step : {0, 10, 20}) {

@@ -24,6 +24,7 @@
 #include "core/base/text.h"
 #include "judge/rules/builtin/profiler/finding.h"
 #include "judge/rules/builtin/training/signal_reading.h"
+#include "judge/rules/builtin/training/step_workers.h"
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/builtin/training/worker_models.h"
 #include "judge/rules/needs.h"
@@ -79,7 +80,7 @@ class Straggler final : public Rule {
       : threshold_(threshold), min_seconds_(min_seconds), window_(static_cast<std::size_t>(window)) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    const std::vector<std::string> workers = window.workers();
+    const std::vector<std::string> workers = workers_of_step(window);
     if (workers.size() < 2) return Verdict::not_applicable("a run of one worker has no straggler");
     models_.take(window);
     if (models_.differ()) return Verdict::not_applicable("the workers have different models, and so different work");

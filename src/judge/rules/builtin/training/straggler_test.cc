@@ -74,6 +74,18 @@ TEST(Straggler, WithoutWaitingForEachOtherTheStepsAreCompared) {
   EXPECT_NEAR(verdict.evidence.at(4).value, 0.5, 1e-5);
 }
 
+TEST(Straggler, WorkersThatAreGoneAreNotAwaited) {
+  TestRun run(3);
+  for (std::int64_t step = 0; step < 60; ++step) {
+    for (const int worker : {0, 1, 2}) {
+      if (step >= 5 && worker == 2) continue;
+      run.add({.step = step, .tensors = reported({.data = worker == 1 ? 0.05 : 0.01}), .worker = worker});
+    }
+  }
+  run.kill(2);
+  EXPECT_EQ(judge(run, "Straggler").at(59).outcome, Outcome::kFired);
+}
+
 TEST(Straggler, ChangingWorkersAreNoise) {
   TestRun run(2);
   for (std::int64_t step = 0; step < 60; ++step) {
