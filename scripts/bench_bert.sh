@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# BERT in C++ beside PyTorch with transformers. Sourced by dev.
+# BERT in C++ beside PyTorch with transformers, and its tokenizer beside Hugging Face's. Sourced by dev.
 readonly on_newest_torch=build/on-newest-torch
 
 # Our trainer on the LibTorch that the newest PyTorch brings: the rival's own.
@@ -10,12 +10,37 @@ build_on_newest_torch() {
   cmake --build "$on_newest_torch" --parallel "$(build_jobs)" --target bert_span_trainer
 }
 
-bench_bert() {
+# bench_steps [NAME...]: of training and evaluation.
+bench_steps() {
   local trainer=trainers/bert/comparison/bert_span_trainer
-  need_packages python
-  begin_torch2 newest
-  build release bert_span_trainer >&2 || return
-  wait_for_torch2 newest && build_on_newest_torch >&2 || return
+  build release bert_span_trainer >&2 && build_on_newest_torch >&2 || return
   $python bench/torch/bert_bench.py --side newest "$on_newest_torch/$trainer" "$torch2_kept/newest/bin/python" \
     --side debian "build/release/$trainer" "$python" "$@"
+}
+
+# bench_tokenizer [NAME...]
+bench_tokenizer() {
+  build release bert_text_tool >&2 || return
+  "$torch2_kept/newest/bin/python" bench/torch/tokenizer_bench.py \
+    --tool build/release/trainers/bert/tests/bert_text_tool "$@"
+}
+
+# is_among FIGURE [NAME...]: is it one of the figures that are asked for?
+is_among() {
+  local figure=$1 name
+  shift
+  for name in "$@"; do
+    if [[ $name != --* && $figure == "$name"* ]]; then return 0; fi
+  done
+  asked_for "$figure" "$@"
+}
+
+bench_bert() {
+  local status=0
+  need_packages python
+  begin_torch2 newest
+  wait_for_torch2 newest || return
+  if is_among bert.train_vs_torch "$@" || is_among bert.eval_vs_torch "$@"; then bench_steps "$@" || status=1; fi
+  if is_among bert.tokenize_vs_library "$@"; then bench_tokenizer "$@" || status=1; fi
+  return $status
 }

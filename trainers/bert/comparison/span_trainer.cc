@@ -19,6 +19,7 @@
 #include "model/heads.h"
 #include "training/adam.h"
 #include "training/gradients.h"
+#include "training/kept_memory.h"
 #include "training/schedule.h"
 #include "weights/loading.h"
 
@@ -131,6 +132,7 @@ void answer_commands(SpanTrainer& trainer) {
 }
 
 void run(const Options& options) {
+  bert::keep_freed_memory();
   at::set_num_threads(options.threads);
   SpanTrainer trainer(options);
   std::cout << nlohmann::json{{"name", "bert"}, {"torch", TORCH_VERSION}} << std::endl;

@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
 """Compares our tokenizer with Hugging Face's, piece by piece and place by place.
 
-usage: tokenizer_parity_test.py BERT_TEXT_TOOL [--speed]
+usage: tokenizer_parity_test.py BERT_TEXT_TOOL
 
 On texts of SQuAD, every code point alone and within words, marks in any order, bytes that are no UTF-8 and words of any
-length, with each set of options. A sample; BERT_TEXT_WHOLE=1 takes all. --speed: megabytes a second of both instead.
+length, with each set of options. A sample; BERT_TEXT_WHOLE=1 takes all.
 """
 import os
 import random
 import struct
-import subprocess
 import sys
-import tempfile
-import time
 
 import text_tool
 
-os.environ["RAYON_NUM_THREADS"] = "1" if "--speed" in sys.argv else "2"
+os.environ.setdefault("RAYON_NUM_THREADS", "2")
 tokenizers = text_tool.import_tokenizers()
 
 PART = 50_000  # texts
@@ -153,27 +150,8 @@ def check_broken(tool, vocabulary):
     return compare("broken bytes", [t.decode("latin1") for t in texts], found, expected)
 
 
-def print_speed(tool, vocabulary):
-    texts = sorted(set(texts_of_squad()))
-    lines = [text.replace("\n", " ") for text in texts] * 3
-    tokenizer, size = reference(vocabulary, OPTIONS[()]), sum(len(line.encode()) + 1 for line in lines)
-    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
-        file.write("".join(line + "\n" for line in lines))
-        file.flush()
-        for _ in range(5):
-            command = [tool, "speed", vocabulary, file.name, "1"]
-            our_line = subprocess.run(command, capture_output=True, text=True, check=True)
-            begin = time.process_time()
-            tokenizer.encode_batch_fast(lines, add_special_tokens=False)
-            one = size / (time.process_time() - begin) / 1e6
-            print(f"ours: {our_line.stdout.strip()}; tokenizers {tokenizers.__version__}, a thread: {one:.2f} MB/s")
-
-
 def main():
     tool, vocabulary = sys.argv[1], text_tool.shared(text_tool.VOCABULARY)
-    if "--speed" in sys.argv:
-        print_speed(tool, vocabulary)
-        return 0
     squad = sorted(set(texts_of_squad()))
     mistakes = check(tool, vocabulary, "SQuAD", text_tool.sample(squad, 2_000))
     points = text_tool.sample(code_points(), 20_000)
