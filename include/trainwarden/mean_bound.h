@@ -41,7 +41,8 @@ TRAINWARDEN_API double alpha_of_look(double alpha, std::int64_t look, std::int64
 TRAINWARDEN_API double lower_bound_of_scores(std::span<const double> scores, double alpha, std::int64_t population = 0);
 
 // Whether that number is above `value`, in a tenth of the time: for who does not need the number.
-TRAINWARDEN_API bool is_bound_above(double value, std::span<const double> scores, double alpha, std::int64_t population = 0);
+TRAINWARDEN_API bool is_bound_above(double value, std::span<const double> scores, double alpha,
+                                    std::int64_t population = 0);
 
 // The same number where only the mean of `count` scores in [0, 1] is known, and not how they spread: the spread is
 // taken to be as large as it can be. Source: W. Hoeffding, "Probability inequalities for sums of bounded random

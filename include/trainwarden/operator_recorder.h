@@ -29,8 +29,8 @@ struct ThreadStack {
   std::span<const std::uint32_t> frames{};  // of OperatorRecorder::frame_number()
 };
 
-// All calls from any thread; none throws or waits for a file, and begin() takes no lock where a name was seen before. It outlives
-// its hook: a thread may come back from an operator when the hook is closed, and then nothing happens.
+// All calls from any thread; none throws or waits for a file, and begin() takes no lock where a name was seen before.
+// It outlives its hook: a thread may come back from an operator when the hook is closed, and then nothing happens.
 class TRAINWARDEN_API OperatorRecorder {
  public:
   explicit OperatorRecorder(capture::OperatorLogs& logs) : logs_(logs) {}

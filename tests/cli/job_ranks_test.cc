@@ -142,7 +142,8 @@ TEST_F(JobRanks, FewerGoOnWhereThatIsAskedFor) {
 
 TEST_F(JobRanks, WithRetriesItGoesOnAfterOneWasKilledOrAskedForIt) {
   const std::string script =
-      "echo \"attempt $TRAINWARDEN_JOB_ATTEMPT\"; case $TRAINWARDEN_JOB_ATTEMPT$RANK in 11) kill -9 $$ ;; 20) exit 75 ;; "
+      "echo \"attempt $TRAINWARDEN_JOB_ATTEMPT\"; case $TRAINWARDEN_JOB_ATTEMPT$RANK in 11) kill -9 $$ ;; 20) exit 75 "
+      ";; "
       "3?) exit 0 ;; esac; exec sleep 300";
   const std::string spec = "program = ['sh', '-c', '''" + script + "''']\nhook = false\ntasks_per_node = 2\n";
   ASSERT_EQ(submit("name = 'again'\nretries = 2\n" + spec).exit_code, 0);

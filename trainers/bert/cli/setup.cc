@@ -9,6 +9,7 @@
 
 #include "training/adam.h"
 #include "training/determinism.h"
+#include "training/kept_memory.h"
 #include "training/lamb.h"
 
 namespace bert {
@@ -79,6 +80,7 @@ void check_fits(const ModelConfig& config, const Vocabulary& vocabulary, std::in
 }
 
 void prepare(const TrainOptions& options) {
+  keep_freed_memory();
   if (options.deterministic) {
     be_deterministic(options.threads);
   } else if (options.threads > 0) {

@@ -58,7 +58,8 @@ TEST(TrackLogTest, ARecorderPutsThemIntoTheBatchOfTheStep) {
     return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(clock.steady_ns() + after_ns));
   };
   const auto batch = [&] {
-    return make_operator_batch({{.global_step = 3, .mode = Mode::kTrain}, logs.take(), logs.names(), logs.stacks().names()});
+    return make_operator_batch(
+        {{.global_step = 3, .mode = Mode::kTrain}, logs.take(), logs.names(), logs.stacks().names()});
   };
   logs.recorder().add("network", "before", OperatorKind::kUser, steady(0), steady(1));
   logs.open(clock);
@@ -68,7 +69,9 @@ TEST(TrackLogTest, ARecorderPutsThemIntoTheBatchOfTheStep) {
   ASSERT_EQ(read.calls.size(), 1u);
   EXPECT_EQ(read.names, std::vector<std::string>{"send"});
   EXPECT_EQ(read.tracks, (std::vector<OperatorTrack>{{.name = "network", .id = 0}}));
-  EXPECT_EQ(read.calls[0], (OperatorCall{.name = 0, .track = 0, .kind = OperatorKind::kUser, .start_unix_ns = kUnixNs + 10, .duration_ns = 15}));
+  EXPECT_EQ(read.calls[0],
+            (OperatorCall{
+                .name = 0, .track = 0, .kind = OperatorKind::kUser, .start_unix_ns = kUnixNs + 10, .duration_ns = 15}));
 }
 
 }  // namespace

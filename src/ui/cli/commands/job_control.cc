@@ -96,10 +96,11 @@ int act(const JobStopOptions& options) {
 
 Status set_ranks(jobs::JobRecord& job, std::int64_t ranks) {
   if (job.order().backend != jobs::Backend::kLocal) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("--ranks: job {} runs on {}, where it goes on with all its ranks; to go on with fewer, submit "
-                              "its file with other resources and the same checkpoints.path",
-                              job.order().name, jobs::name(job.order().backend)));
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("--ranks: job {} runs on {}, where it goes on with all its ranks; to go on with fewer, submit "
+                    "its file with other resources and the same checkpoints.path",
+                    job.order().name, jobs::name(job.order().backend)));
   }
   JobBackends backends;
   TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());

@@ -130,9 +130,10 @@ class ReplicaDivergence final : public Rule {
   }
 
   static Verdict verdict_of(const std::vector<Evidence>& told, const StepWindow& window) {
-    Verdict verdict = fired(fmt::format("The program has compared its workers at {}: the weights of {} are no longer those of the first.",
-                                        describe_step(window), told.front().worker),
-                            kAdvice, told, Severity::kError);
+    Verdict verdict = fired(
+        fmt::format("The program has compared its workers at {}: the weights of {} are no longer those of the first.",
+                    describe_step(window), told.front().worker),
+        kAdvice, told, Severity::kError);
     verdict.confidence = 0.99;
     return verdict;
   }
@@ -220,27 +221,28 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }  // namespace replica_divergence_rule
 
 RuleKind replica_divergence() {
-  return {{.name = "ReplicaDivergence",
-           .summary = "Fires when weights that data-parallel workers had in common are no longer the same.",
-           .parameters = {{"interval", "10", "steps between two comparisons: how often the hashes are captured"}},
-           .topic = "workers",
-           .details =
-               "Compares a 64-bit hash of each weight and bias between all workers. Fires when one that was the same "
-               "on all of them differs in two comparisons in a row, or in eight where no weight is the same on any two "
-               "workers: "
-               "they may average them now and then (local SGD). Weights that were never seen to be the same are a "
-               "note: shards "
-               "and independent trainings differ on purpose.\n\n"
-               "A program that compares its workers itself, and says so with `trainwarden/replica_differs`, is believed "
-               "at once.\n\n"
-               "Needs the hashes of the collections weights and biases. Weights of different shapes on different "
-               "workers (shards), buffers, and workers with different models are not judged. Evidence: "
-               "`different_copies` of each "
-               "weight, and a worker that has not what most have.",
-           .source = "ours, after reports of large trainings",
-           .by_default = true,
-           .in_process = false},
-          replica_divergence_rule::create};
+  return {
+      {.name = "ReplicaDivergence",
+       .summary = "Fires when weights that data-parallel workers had in common are no longer the same.",
+       .parameters = {{"interval", "10", "steps between two comparisons: how often the hashes are captured"}},
+       .topic = "workers",
+       .details =
+           "Compares a 64-bit hash of each weight and bias between all workers. Fires when one that was the same "
+           "on all of them differs in two comparisons in a row, or in eight where no weight is the same on any two "
+           "workers: "
+           "they may average them now and then (local SGD). Weights that were never seen to be the same are a "
+           "note: shards "
+           "and independent trainings differ on purpose.\n\n"
+           "A program that compares its workers itself, and says so with `trainwarden/replica_differs`, is believed "
+           "at once.\n\n"
+           "Needs the hashes of the collections weights and biases. Weights of different shapes on different "
+           "workers (shards), buffers, and workers with different models are not judged. Evidence: "
+           "`different_copies` of each "
+           "weight, and a worker that has not what most have.",
+       .source = "ours, after reports of large trainings",
+       .by_default = true,
+       .in_process = false},
+      replica_divergence_rule::create};
 }
 
 }  // namespace trainwarden::rules

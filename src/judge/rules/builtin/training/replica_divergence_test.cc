@@ -121,7 +121,9 @@ TEST(ReplicaDivergence, WhatTheProgramHasFoundIsBelieved) {
   TestRun run(2);
   for (const std::int64_t step : {0, 1}) {
     for (const int worker : {0, 1})
-      run.add({.step = step, .tensors = {signal(signals::kReplicaDiffers, worker == 1 && step == 1 ? 1 : 0)}, .worker = worker});
+      run.add({.step = step,
+               .tensors = {signal(signals::kReplicaDiffers, worker == 1 && step == 1 ? 1 : 0)},
+               .worker = worker});
   }
   const auto verdicts = judge(run, "ReplicaDivergence");
   EXPECT_EQ(verdicts.at(0).outcome, Outcome::kNotApplicable) << "no hash of a weight";
