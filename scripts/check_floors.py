@@ -37,6 +37,7 @@ LIBRARIES = {
     "fmt": ("src", "bench", "fuzz", "tests", "examples", "adapters"),
     "nlohmann": ("src", "bench", "fuzz", "tests", "examples", "trainers"),
     "caffe2": ("trainers/bert/cli",),  # LibTorch's archives
+    "malloc.h": ("trainers/bert/training",),  # the C library's
     "CLI": ("src/ui/cli", "examples", "trainers"),
     "nanobind": ("adapters/python",),
     "structmember.h": ("adapters/python",),  # Python's own
