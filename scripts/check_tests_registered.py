@@ -13,7 +13,7 @@ import sys
 import floors
 
 PATTERNS = ("*_test.cc", "*_test.py", "fuzz_*.cc", "*_bench.cc")
-ROOTS = ("src", "adapters", "examples", "tests", "bench", "fuzz", "docs")
+ROOTS = ("src", "adapters", "examples", "trainers", "tests", "bench", "fuzz", "docs")
 SUBDIRECTORY = re.compile(r"add_subdirectory\(\s*([^\s)]+)")
 EACH_FLOOR = "${tw_folder_${floor}}"  # of CMakeLists.txt
 
@@ -43,7 +43,8 @@ def reached_folders(folder):
 
 def registered_words(root):
     """Maps each reached folder to the words of its CMakeLists.txt."""
-    return {folder.resolve(): set(re.findall(r"[\w./-]+", commands(folder))) for folder in reached_folders(root)}
+    return {folder.resolve(): {word.lstrip("/") for word in re.findall(r"[\w./-]+", commands(folder))}  # after ${a folder}
+            for folder in reached_folders(root)}
 
 
 def is_registered(path, words_by_folder):
