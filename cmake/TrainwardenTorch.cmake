@@ -1,6 +1,8 @@
 # LibTorch, for what is built of it here.
 set(TRAINWARDEN_TORCH_WHEEL "" CACHE PATH
-    "The folder torch of an installed PyTorch package, to build on its LibTorch; without CUDA, whatever it has")
+    "The folder torch of an installed PyTorch package, to build on its LibTorch")
+# CUDA's own headers are wanted for NCCL alone: a toolkit's, or those of the wheels that PyTorch brought.
+option(TRAINWARDEN_CUDA "Use the CUDA of TRAINWARDEN_TORCH_WHEEL, and NCCL in the BERT trainer" OFF)
 
 # What CMake's package would give, of a PyTorch package. Its own asks for a CUDA toolkit where it was built with one.
 macro(tw_torch_of_wheel)
@@ -14,8 +16,24 @@ macro(tw_torch_of_wheel)
   endif()
 endmacro()
 
+# Its libraries for CUDA, which register themselves and of which no symbol is asked for; and headers of CUDA and NCCL.
+macro(tw_cuda_of_wheel)
+  set(tw_cuda_wheels ${TRAINWARDEN_TORCH_WHEEL}/../nvidia)
+  find_library(tw_torch_cuda torch_cuda PATHS ${TRAINWARDEN_TORCH_WHEEL}/lib NO_DEFAULT_PATH REQUIRED)
+  find_library(tw_c10_cuda c10_cuda PATHS ${TRAINWARDEN_TORCH_WHEEL}/lib NO_DEFAULT_PATH REQUIRED)
+  find_path(TRAINWARDEN_CUDA_INCLUDE cuda_runtime_api.h
+            PATHS ${tw_cuda_wheels}/cu13/include ${tw_cuda_wheels}/cuda_runtime/include /usr/local/cuda/include REQUIRED)
+  find_path(TRAINWARDEN_NCCL_INCLUDE nccl.h PATHS ${tw_cuda_wheels}/nccl/include REQUIRED)
+  target_include_directories(torch SYSTEM INTERFACE ${TRAINWARDEN_CUDA_INCLUDE} ${TRAINWARDEN_NCCL_INCLUDE})
+  target_link_libraries(torch INTERFACE -Wl,--no-as-needed ${tw_torch_cuda} ${tw_c10_cuda} -Wl,--as-needed)
+  target_link_options(torch INTERFACE -Wl,--unresolved-symbols=ignore-in-shared-libs)
+endmacro()
+
 if(TRAINWARDEN_TORCH_WHEEL)
   tw_torch_of_wheel()
+  if(TRAINWARDEN_CUDA)
+    tw_cuda_of_wheel()
+  endif()
 else()
   find_package(Torch REQUIRED)
 endif()

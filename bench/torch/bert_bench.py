@@ -6,6 +6,8 @@ A side is our bert_span_trainer (trainers/bert/comparison) built on a LibTorch, 
 get the same weights, tokens, masks and padding, and as many threads; a step is forward, backward, clipping and AdamW. The
 rival is the quickest of what its PyTorch has: fused or eager attention, compiled or not. Each turn's loss and norm of
 gradients must be equal, or the program fails. Weights and batches are made by the Python of the first side.
+
+With --device cuda both have bfloat16 products, and ours computes nothing for padding. "full" are batches without any.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch_bench import Figure
@@ -28,12 +30,16 @@ from torch_bench import Figure
 COMPARISON = Path(__file__).resolve().parents[2] / "trainers/bert/comparison"
 MODELS = {"minilm": (11, 9), "bert-base": (5, 7)}  # rounds of training and of evaluation
 THREADS = (2, 1)
-ITEMS, LENGTH, BATCHES, VOCABULARY = 8, 384, 4, 30522
+LENGTH, BATCHES, VOCABULARY = 384, 4, 30522
 RIVALS = (("--attention", "sdpa"), ("--attention", "eager"), ("--attention", "sdpa", "--compile"))
 WITHOUT_TRANSFORMERS = (("--attention", "plain"),)
 COMMANDS = {"bert.train_vs_torch": "train", "bert.eval_vs_torch": "evaluate"}
 GOAL = 1.1
-LOSS_LIMIT, NORM_LIMIT = 1e-4, 1e-3  # absolute, relative
+COMPILED = ("--attention", "sdpa", "--compile")
+CUDA_MODELS = {"bert-large": (15, 15), "minilm": (25, 25)}
+CUDA_RIVALS = {"bert-large": (("--attention", "sdpa"), COMPILED),
+               "minilm": (COMPILED, (*COMPILED, "--compile-mode", "reduce-overhead"))}
+FILLED = {"padded": 0.25, "full": 1.0}  # of the shortest item, by the name of the batches
 
 
 @dataclass
@@ -55,15 +61,42 @@ class Setting:
 
     folder: Path
     threads: int
+    batches: str = "padded"
+    device: str = "cpu"
+    precision: str = "float32"
+
+    @property
+    def name(self) -> str:
+        return f"{self.folder.name}.{self.threads}t" if self.device == "cpu" else f"{self.folder.name}.{self.batches}"
+
+    @property
+    def items(self) -> int:
+        return 8 if self.device == "cpu" else 32
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Of the loss, absolute, and of the norm of gradients, relative. A GPU sums in another order, and bfloat16
+        leaves of a norm in a deep model of random weights what these say: see check_in_float32()."""
+        if self.precision == "bfloat16":
+            return (2e-2, 5e-2)
+        return (1e-4, 1e-3) if self.device == "cpu" else (1e-3, 1e-2)
 
     def arguments(self) -> list[str]:
-        return [str(self.folder), str(self.folder / "batches"), "--threads", str(self.threads), "--steps", "1000",
-                "--learning-rate", "1e-5"]
+        padding = [] if self.device == "cpu" else ["--skip-padding"]
+        return [str(self.folder), str(self.folder / self.batches), "--threads", str(self.threads), "--steps", "1000",
+                "--learning-rate", "1e-5", "--device", self.device, "--precision", self.precision, *padding]
+
+    def rivals(self, side: Side) -> tuple[tuple[str, ...], ...]:
+        return side.rivals() if self.device == "cpu" else CUDA_RIVALS[self.folder.name]
 
     def environment(self) -> dict[str, str]:
         count = str(self.threads)
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("TRAINWARDEN")}
         return inherited | {"OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count, "MKL_NUM_THREADS": count}
+
+
+class WorkerEnded(Exception):
+    """A worker that gives no answer any more."""
 
 
 class Worker:
@@ -78,7 +111,7 @@ class Worker:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise SystemExit(f"bert_bench: {self.process.args} ended early, code {self.process.wait()}")
+            raise WorkerEnded(f"{self.process.args} ended early, code {self.process.wait()}")
         return json.loads(line)
 
     def ask(self, command: str) -> dict:
@@ -103,38 +136,52 @@ def rival_command(side: Side, options: tuple[str, ...]) -> list[str]:
 
 
 def quickest_rival(side: Side, setting: Setting, command: str) -> tuple[str, ...]:
-    """By the less disturbed of two steps, after one in which it may compile."""
-    candidates = side.rivals()
+    """By the least disturbed step, after one in which it may compile."""
+    candidates = setting.rivals(side)
     if len(candidates) == 1:
         return candidates[0]
     times = {}
     for options in candidates:
-        with worker(rival_command(side, options), setting) as candidate:
-            candidate.ask(command)
-            times[options] = min(candidate.ask(command)["seconds"] for _ in range(2))
-    print(f"bert_bench: {setting.folder.name}, {setting.threads} threads, {command}: "
+        try:
+            with worker(rival_command(side, options), setting) as candidate:
+                candidate.ask(command)
+                steps = 2 if setting.device == "cpu" else 8
+                times[options] = min(candidate.ask(command)["seconds"] for _ in range(steps))
+        except WorkerEnded as error:
+            print(f"bert_bench: left out: {error}", file=sys.stderr)
+    print(f"bert_bench: {setting.name}, {command}: "
           + "; ".join(f"{' '.join(options[1:])} {seconds:.3f} s" for options, seconds in times.items()), file=sys.stderr)
     return min(times, key=times.__getitem__)
 
 
-def check_equal(ours: dict, theirs: dict) -> None:
+def check_equal(ours: dict, theirs: dict, limits: tuple[float, float]) -> None:
     """Or what was timed is not the same work."""
-    if math.isclose(ours["loss"], theirs["loss"], rel_tol=0, abs_tol=LOSS_LIMIT) and math.isclose(
-            ours["norm"], theirs["norm"], rel_tol=NORM_LIMIT):
+    if math.isclose(ours["loss"], theirs["loss"], rel_tol=0, abs_tol=limits[0]) and math.isclose(
+            ours["norm"], theirs["norm"], rel_tol=limits[1]):
         return
     raise SystemExit(f"bert_bench: expected equal losses and norms of gradients, found {ours} and {theirs}")
+
+
+def check_in_float32(side: Side, setting: Setting, command: str) -> None:
+    """What is timed in bfloat16 is the same work, as one turn in float32 shows."""
+    if setting.precision == "float32":
+        return
+    exact = replace(setting, precision="float32")
+    with worker([side.trainer], exact) as ours, worker(rival_command(side, ("--attention", "sdpa")), exact) as theirs:
+        check_equal(ours.ask(command), theirs.ask(command), exact.limits)
 
 
 def measure(side: Side, setting: Setting, name: str, rounds: int) -> Figure:
     """The rival's time over ours, a pair of turns after the other."""
     command = COMMANDS[name]
+    check_in_float32(side, setting, command)
     options = quickest_rival(side, setting, command)
     pairs: list[tuple[dict, dict]] = []
     with worker([side.trainer], setting) as ours, worker(rival_command(side, options), setting) as theirs:
         for number in range(rounds + 1):
             turns = (ours, theirs) if number % 2 else (theirs, ours)
             told = {turn: turn.ask(command) for turn in turns}
-            check_equal(told[ours], told[theirs])
+            check_equal(told[ours], told[theirs], setting.limits)
             if number > 0:  # the first is not counted
                 pairs.append((told[ours], told[theirs]))
         versions = f"LibTorch {ours.told['torch']} beside PyTorch {theirs.told['torch']} ({theirs.told['name']})"
@@ -142,44 +189,60 @@ def measure(side: Side, setting: Setting, name: str, rounds: int) -> Figure:
     def ratios(key: str) -> list[float]:
         return [theirs[key] / ours[key] for ours, theirs in pairs]
 
-    rates = [ITEMS / statistics.median(pair[i]["seconds"] for pair in pairs) for i in range(2)]
+    rates = [setting.items / statistics.median(pair[i]["seconds"] for pair in pairs) for i in range(2)]
     limit = (f"{versions}; {rates[0]:.3g} and {rates[1]:.3g} sequences/s; by processor time "
              f"{statistics.median(ratios('cpu_seconds')):.3g}")
-    full_name = f"{name}.{side.name}.{setting.folder.name}.{setting.threads}t"
-    return Figure(full_name, ratios("seconds"), "ratio", GOAL, limit, at_least=True)
+    goal = GOAL if setting.device == "cpu" else 1.0
+    return Figure(f"{name}.{side.name}.{setting.name}", ratios("seconds"), "ratio", goal, limit, at_least=True)
 
 
-def make_model(python: str, model: str, folder: Path) -> None:
-    """Weights and batches."""
-    folder.mkdir()
-    made = (f"import made, pathlib; f = pathlib.Path({str(folder)!r}); made.random_model({model!r}, f); "
-            f"made.random_batches(f / 'batches', {BATCHES}, {ITEMS}, {LENGTH}, {VOCABULARY})")
+def make_model(python: str, setting: Setting) -> None:
+    """Weights and batches, where they are not made yet."""
+    batches = setting.folder / setting.batches
+    if batches.exists():
+        return
+    setting.folder.mkdir(exist_ok=True)
+    made = (f"import made, pathlib; f = pathlib.Path({str(setting.folder)!r}); "
+            f"made.random_model({setting.folder.name!r}, f); "
+            f"made.random_batches(pathlib.Path({str(batches)!r}), {BATCHES}, {setting.items}, {LENGTH}, {VOCABULARY}, "
+            f"{FILLED[setting.batches]})")
     subprocess.run([python, "-B", "-c", made], cwd=COMPARISON, check=True, stderr=subprocess.DEVNULL)
 
 
-def settings(names: list[str], sides: list[Side], work: Path) -> Iterator[tuple[Side, Setting, str, int]]:
-    """All that are asked for: the side, what both are given, the figure and its rounds."""
-    for model, rounds in MODELS.items():
-        for side in sides:
+def settings_of(device: str, work: Path) -> Iterator[tuple[Setting, tuple[int, int]]]:
+    """All, with the rounds of training and of evaluation."""
+    if device == "cpu":
+        for model, rounds in MODELS.items():
             for threads in THREADS:
-                for name, count in zip(COMMANDS, rounds):
-                    full_name = f"{name}.{side.name}.{model}.{threads}t"
-                    if names and not any(full_name.startswith(prefix) for prefix in names):
-                        continue
-                    if not (work / model).exists():
-                        make_model(sides[0].python, model, work / model)
-                    yield side, Setting(work / model, threads), name, count
+                yield Setting(work / model, threads), rounds
+        return
+    for model, rounds in CUDA_MODELS.items():
+        for batches in FILLED:
+            yield Setting(work / model, 8, batches, device, "bfloat16"), rounds
+
+
+def figures(arguments: argparse.Namespace, work: Path) -> Iterator[tuple[Side, Setting, str, int]]:
+    """What is asked for: the side, what both are given, the figure and its rounds."""
+    sides = [Side(*side) for side in arguments.side]
+    for setting, rounds in settings_of(arguments.device, work):
+        for side in sides:
+            for name, count in zip(COMMANDS, rounds):
+                full_name = f"{name}.{side.name}.{setting.name}"
+                if not arguments.names or any(full_name.startswith(prefix) for prefix in arguments.names):
+                    make_model(sides[0].python, setting)
+                    yield side, setting, name, count
 
 
 def main() -> None:
     """Measures what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--side", nargs=3, action="append", required=True, metavar=("NAME", "TRAINER", "PYTHON"))
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only figures that begin with it")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bert_bench_") as work:
-        for each in settings(arguments.names, [Side(*side) for side in arguments.side], Path(work)):
+        for each in figures(arguments, Path(work)):
             figure = measure(*each)
             print(figure.as_json() if arguments.json else figure.as_row(), flush=True)
 

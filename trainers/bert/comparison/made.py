@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 
 SHAPES: dict[str, dict[str, int]] = {
     "bert-base": {},
+    "bert-large": dict(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096),
     "minilm": dict(hidden_size=384, num_hidden_layers=6, intermediate_size=1536),
     "tiny": dict(vocab_size=211, hidden_size=44, num_hidden_layers=2, num_attention_heads=4, intermediate_size=90,
                  max_position_embeddings=80)}
@@ -29,10 +30,10 @@ def with_span_head(source: Path, folder: Path) -> None:
     transformers.BertForQuestionAnswering.from_pretrained(source).save_pretrained(folder)
 
 
-def random_batches(file: Path, count: int, items: int, length: int, vocabulary: int) -> None:
-    """Batches of random tokens, whose items are a quarter to wholly filled."""
+def random_batches(file: Path, count: int, items: int, length: int, vocabulary: int, shortest: float = 0.25) -> None:
+    """Batches of random tokens. Of their length the shortest item fills this part, the longest all."""
     torch.manual_seed(2)
-    lengths = torch.linspace(length * 0.25, length, items).long().expand(count, items)
+    lengths = torch.linspace(length * shortest, length, items).long().expand(count, items)
     mask = (torch.arange(length) < lengths[..., None]).long()
     types = mask * (torch.arange(length) >= length // 8)
     ids = torch.randint(vocabulary // 30, vocabulary, (count, items, length)) * mask

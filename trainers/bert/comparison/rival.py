@@ -27,19 +27,27 @@ except ImportError:
     transformers = None
 
 Call = Callable[..., torch.Tensor]
+NO_LOGIT = -10000.0  # of padding, as heads.cc has it
 WITHOUT_DECAY = ("bias", "LayerNorm")
 
 
-def hugging_face(folder: Path, attention: str, compiled: bool) -> tuple[Call, list[tuple[str, torch.Tensor]]]:
+def hugging_face(options: argparse.Namespace) -> tuple[Call, list[tuple[str, torch.Tensor]]]:
     """How to get the loss of Hugging Face's model, and its parameters."""
-    model = transformers.BertForQuestionAnswering.from_pretrained(folder, attn_implementation=attention).eval()
-    forward: Any = torch.compile(model) if compiled else model
+    model = transformers.BertForQuestionAnswering.from_pretrained(
+        options.folder, attn_implementation=options.attention).eval().to(options.device)
+    forward: Any = torch.compile(model, mode=options.compile_mode) if options.compile else model
+
+    def loss_without_padding(ids: Any, mask: Any, types: Any, starts: Any, ends: Any) -> torch.Tensor:
+        found = forward(input_ids=ids, attention_mask=mask, token_type_ids=types)
+        both = (found.start_logits, found.end_logits)
+        first, last = (logits.float().masked_fill(mask == 0, NO_LOGIT) for logits in both)
+        return (F.cross_entropy(first, starts) + F.cross_entropy(last, ends)) / 2
 
     def loss_of(ids: Any, mask: Any, types: Any, starts: Any, ends: Any) -> torch.Tensor:
         return forward(input_ids=ids, attention_mask=mask, token_type_ids=types, start_positions=starts,
                        end_positions=ends).loss
 
-    return loss_of, list(model.named_parameters())
+    return loss_without_padding if options.skip_padding else loss_of, list(model.named_parameters())
 
 
 def plain(folder: Path) -> tuple[Call, list[tuple[str, torch.Tensor]]]:
@@ -78,11 +86,13 @@ class Trainer:
         if options.attention == "plain":
             self.loss_of, parameters = plain(options.folder)
         else:
-            self.loss_of, parameters = hugging_face(options.folder, options.attention, options.compile)
+            self.loss_of, parameters = hugging_face(options)
         self.parameters = [parameter for _, parameter in parameters]
         self.optimizer = adamw(parameters, options)
         self.schedule = schedule(self.optimizer, options.warmup_steps, options.steps)
-        self.batches = plain_bert.read_safetensors(options.batches)
+        self.batches = {name: tensor.to(options.device)
+                        for name, tensor in plain_bert.read_safetensors(options.batches).items()}
+        self.autocast = torch.autocast(options.device, torch.bfloat16, enabled=options.precision == "bfloat16")
         self.max_norm = options.max_norm
         self.step = 0
 
@@ -93,7 +103,8 @@ class Trainer:
     def train(self) -> dict[str, float]:
         """One step; its loss, and the norm of the gradients before they are clipped."""
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss_of(*self.batch())
+        with self.autocast:
+            loss = self.loss_of(*self.batch())
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.max_norm)
         self.optimizer.step()
@@ -103,7 +114,7 @@ class Trainer:
 
     def evaluate(self) -> dict[str, float]:
         """The loss on the batch that train() would take next."""
-        with torch.inference_mode():
+        with torch.inference_mode(), self.autocast:
             return {"loss": self.loss_of(*self.batch()).item(), "norm": 0.0}
 
 
@@ -119,7 +130,13 @@ def option_parser() -> argparse.ArgumentParser:
     parser.add_argument("--weight-decay", type=float, default=0.01)
     parser.add_argument("--max-norm", type=float, default=1.0)
     parser.add_argument("--attention", choices=("sdpa", "eager", "plain"), default="sdpa")
+    parser.add_argument("--skip-padding", action="store_true",
+                        help="padding is no answer, as in bert_span_trainer, where it is not computed either")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--compile-mode", choices=("default", "reduce-overhead", "max-autotune-no-cudagraphs"),
+                        default="default")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
     return parser
 
 
@@ -129,7 +146,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     trainer = Trainer(options)
     with_transformers = "" if options.attention == "plain" else f"transformers {transformers.__version__}, "
-    name = f"{with_transformers}{options.attention}{', compiled' if options.compile else ''}"
+    name = f"{with_transformers}{options.attention}{f', compiled, {options.compile_mode}' if options.compile else ''}"
     print(json.dumps({"name": name, "torch": torch.__version__}), flush=True)
     for line in sys.stdin:
         begin, cpu_begin = time.perf_counter(), time.process_time()

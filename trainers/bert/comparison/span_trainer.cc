@@ -18,6 +18,7 @@
 
 #include "model/heads.h"
 #include "training/adam.h"
+#include "training/autocast.h"
 #include "training/gradients.h"
 #include "training/kept_memory.h"
 #include "training/schedule.h"
@@ -27,6 +28,7 @@ namespace {
 
 struct Options {
   std::string folder, batches;
+  std::string device = "cpu", precision = "float32";
   int threads = 2;
   double max_norm = 1;
   double weight_decay = 0.01;
@@ -39,12 +41,19 @@ struct Told {
   double norm = 0;  // of the gradients, before they are clipped; 0 in evaluation
 };
 
-bert::BertForSpans load_model(const std::string& folder) {
+bert::BertForSpans load_model(const std::string& folder, const at::Device& device) {
   const bert::ModelConfig config = bert::read_config(folder);
   bert::BertForSpans model(config);
   bert::load_weights(*model, config, bert::read_model_tensors(folder), folder);
   model->eval();  // dropout off, or there would be nothing to compare
+  model->to(device);
   return model;
+}
+
+bert::TensorsByName load_batches(const std::string& file, const at::Device& device) {
+  bert::TensorsByName batches = bert::read_safetensors(file);
+  for (auto& [name, tensor] : batches) tensor = tensor.to(device);
+  return batches;
 }
 
 bert::NamedTensors parameters_of(const torch::nn::Module& module) {
@@ -63,10 +72,12 @@ class SpanTrainer {
  public:
   explicit SpanTrainer(const Options& options)
       : options_(options),
-        model_(load_model(options.folder)),
+        device_(options.device),
+        precision_(options.precision == "bfloat16" ? at::kBFloat16 : at::kFloat),
+        model_(load_model(options.folder, device_)),
         parameters_(parameters_of(*model_)),
         optimizer_(parameters_, adam_options(options)),
-        batches_(bert::read_safetensors(options.batches)) {
+        batches_(load_batches(options.batches, device_)) {
     options_.schedule.check();
   }
 
@@ -94,14 +105,18 @@ class SpanTrainer {
 
   // The loss: the mean of the cross entropies of starts and ends.
   at::Tensor forward() {
+    const bert::AutocastScope autocast(device_.type(), precision_);
     const bert::Inputs inputs{of_this_step("ids"), of_this_step("mask"), of_this_step("types")};
     const at::Tensor logits = model_->forward(inputs, {.skip_padding = options_.skip_padding});
-    return (at::cross_entropy_loss(logits.select(2, 0), of_this_step("starts")) +
-            at::cross_entropy_loss(logits.select(2, 1), of_this_step("ends"))) /
+    const at::Tensor by_kind = logits.to(at::kFloat);
+    return (at::cross_entropy_loss(by_kind.select(2, 0), of_this_step("starts")) +
+            at::cross_entropy_loss(by_kind.select(2, 1), of_this_step("ends"))) /
            2;
   }
 
   const Options options_;
+  const at::Device device_;
+  const at::ScalarType precision_;
   bert::BertForSpans model_;
   const bert::NamedTensors parameters_;
   bert::Adam optimizer_;
@@ -147,6 +162,8 @@ int main(int argc, char** argv) {
       "Trains a BERT for spans on batches of a safetensors file: ids, mask, types [N, B, T], starts, ends [N, B]");
   app.add_option("folder", options.folder, "config.json and weights, with qa_outputs")->required();
   app.add_option("batches", options.batches)->required();
+  app.add_option("--device", options.device)->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--precision", options.precision)->check(CLI::IsMember({"float32", "bfloat16"}));
   app.add_option("--threads", options.threads);
   app.add_option("--learning-rate", options.schedule.peak);
   app.add_option("--warmup-steps", options.schedule.warmup_steps);

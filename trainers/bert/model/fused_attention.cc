@@ -67,15 +67,10 @@ class Heads {
             .first_probability_row = static_cast<std::uint64_t>(starts[0] * heads_ + head * (starts[1] - starts[0]))};
   }
 
-  std::size_t max_rows() const {
-    std::size_t max = 0;
-    for (std::int64_t i = 0; i < rows_.items(); ++i) max = std::max(max, item_of(i, 0).rows);
-    return max;
-  }
-
   template <class Body>
   void for_all(Body body) const {
-    const std::size_t scratch_bytes = kernel_.scratch_bytes(max_rows(), max_rows());
+    const auto max_rows = static_cast<std::size_t>(rows_.max_rows);
+    const std::size_t scratch_bytes = kernel_.scratch_bytes(max_rows, max_rows);
     at::parallel_for(0, rows_.items() * heads_, 1, [&](std::int64_t begin, std::int64_t end) {
       const at::Tensor scratch = at::empty({static_cast<std::int64_t>(scratch_bytes)}, at::kByte);
       for (std::int64_t i = begin; i < end; ++i) body(i / heads_, item_of(i / heads_, i % heads_), scratch.data_ptr());
@@ -146,6 +141,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
                                 rows.key_starts,
                                 rows.keys});
     context->saved_data["heads"] = weights.heads;
+    context->saved_data["max_rows"] = rows.max_rows;
     context->saved_data["dropout"] = weights.dropout;
     context->saved_data["output_dropout"] = weights.output.dropout;
     context->saved_data["epsilon"] = weights.output.epsilon;
@@ -163,7 +159,10 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
     ResidualGradients of_output =
         residual_norm_back(gradients[0].contiguous(), saved[16], saved[17], saved[18], output, seed("output_seed"));
     const at::Tensor& attended = saved[14];
-    const Rows rows{saved[19], saved[20], saved[21], {}};
+    const Rows rows{.item_starts = saved[19],
+                    .key_starts = saved[20],
+                    .keys = saved[21],
+                    .max_rows = context->saved_data["max_rows"].toInt()};
     const Heads heads(rows, saved[12], context->saved_data["heads"].toInt(), number("dropout"), seed("seed"));
     const auto [of_projected, of_bias] =
         heads.backward(saved[13], attended, saved[15], at::mm(of_output.in, output.weight));

@@ -75,6 +75,8 @@ SelfAttentionImpl::SelfAttentionImpl(const ModelConfig& config)
 }
 
 void SelfAttentionImpl::fuse() {
+  // The fused blocks are for the CPU. Elsewhere parameters keep their storage, which an optimizer knows by now.
+  if (!query->weight.is_cpu()) return;
   make_parts(fused_weight, query->weight, key->weight, value->weight);
   make_parts(fused_bias, query->bias, key->bias, value->bias);
 }
@@ -115,7 +117,9 @@ FeedForwardWeights LayerImpl::feed_forward() const {
 }
 
 at::Tensor LayerImpl::forward_rows(const at::Tensor& hidden, const Rows& rows) {
-  return feed_forward_block(attention_block(hidden, attention->weights(), rows), feed_forward());
+  const AttentionWeights weights = attention->weights();
+  if (can_fuse(hidden)) return feed_forward_block(attention_block(hidden, weights, rows), feed_forward());
+  return plain_feed_forward_block(packed_attention_block(hidden, weights, rows), feed_forward());
 }
 
 at::Tensor LayerImpl::forward_plain(const at::Tensor& hidden, const at::Tensor& mask, AttentionSeen* seen) {

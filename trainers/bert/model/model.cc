@@ -10,12 +10,14 @@
 namespace bert {
 namespace {
 
-// 0 where `mask` is set, else so low that softmax gives 0.
+// 0 where `mask` is set, else so low that softmax gives 0. An item without any set attends to all of its tokens.
 at::Tensor added_mask(const at::Tensor& mask, at::ScalarType type) {
   if (!mask.defined()) return {};
+  const at::Tensor set = mask.ne(0);
+  const at::Tensor attended = set.logical_or(set.any(1, /*keepdim=*/true).logical_not());
   const double lowest = type == at::kHalf ? -65504 : -3.3895e38;
   const at::Tensor zeros = torch::zeros(mask.sizes(), mask.options().dtype(type));
-  return zeros.masked_fill(mask.eq(0), lowest).unsqueeze(1).unsqueeze(1);
+  return zeros.masked_fill(attended.logical_not(), lowest).unsqueeze(1).unsqueeze(1);
 }
 
 void check_shape(const at::Tensor& tensor, const at::Tensor& ids, const char* name) {
@@ -75,16 +77,16 @@ void BertModelImpl::check(const Inputs& inputs) const {
 
 at::Tensor BertModelImpl::forward(const Inputs& inputs, const ForwardOptions& options) {
   check(inputs);
-  if (options.seen == nullptr && can_fuse(embeddings->word_embeddings->weight)) {
-    return forward_rows(inputs, options.skip_padding);
-  }
+  const at::Tensor& weight = embeddings->word_embeddings->weight;
+  const bool by_rows = can_fuse(weight) || (options.skip_padding && can_pack(weight, config_.head_size()));
+  if (options.seen == nullptr && by_rows) return forward_rows(inputs, options.skip_padding);
   return forward_plain(inputs, options.seen);
 }
 
 at::Tensor BertModelImpl::forward_rows(const Inputs& inputs, bool skip_padding) {
   const std::int64_t items = inputs.ids.size(0);
   const std::int64_t length = inputs.ids.size(1);
-  const Rows rows = make_rows(inputs.attention_mask, items, length, skip_padding);
+  const Rows rows = make_rows(inputs.attention_mask, items, length, skip_padding, inputs.ids.device());
   const at::Tensor positions = torch::arange(length, inputs.ids.options()).expand({items, length});
   const auto chosen = [&](const at::Tensor& of_tokens) {
     if (!of_tokens.defined()) return of_tokens;

@@ -140,6 +140,8 @@ TEST_F(ModelTest, AnItemWithoutAttendedTokensGivesNumbers) {
   for (const bool skip : {false, true}) {
     EXPECT_TRUE(model_->forward(inputs, {.skip_padding = skip}).isfinite().all().item<bool>());
   }
+  Seen seen;
+  EXPECT_LT(distance(model_->forward(inputs)[1], model_->forward(inputs, {.seen = &seen})[1]), 1e-5);
 }
 
 TEST_F(ModelTest, FrozenParametersGetNoGradient) {

@@ -19,7 +19,13 @@ struct AttentionSeen {
 // Fills `seen` when there is one.
 at::Tensor plain_attention_block(const at::Tensor& hidden, const AttentionWeights& weights, const at::Tensor& mask,
                                  AttentionSeen* seen);
+// `hidden`: [..., H].
 at::Tensor plain_feed_forward_block(const at::Tensor& hidden, const FeedForwardWeights& weights);
+
+// The same on a GPU of tokens that are no padding alone, by LibTorch's attention over items of different lengths:
+// `hidden` [rows, H] of `rows` that skip padding. Whether it takes heads of `head_size` of a model with this `weight`.
+bool can_pack(const at::Tensor& weight, std::int64_t head_size);
+at::Tensor packed_attention_block(const at::Tensor& hidden, const AttentionWeights& weights, const Rows& rows);
 
 at::Tensor activate(const at::Tensor& in, kernels::Function function);
 

@@ -17,8 +17,8 @@ at::Tensor as_tensor(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-Rows make_rows(const at::Tensor& mask, std::int64_t batch, std::int64_t length, bool skip_padding) {
-  const at::Tensor attended = mask.defined() ? mask.ne(0).contiguous() : at::Tensor();
+Rows make_rows(const at::Tensor& mask, std::int64_t batch, std::int64_t length, bool skip_padding, at::Device device) {
+  const at::Tensor attended = mask.defined() ? mask.ne(0).cpu().contiguous() : at::Tensor();
   const bool* all = attended.defined() ? attended.data_ptr<bool>() : nullptr;
   std::vector<std::int64_t> item_starts{0}, key_starts{0}, keys, tokens;
   for (std::int64_t item = 0; item < batch; ++item) {
@@ -33,8 +33,12 @@ Rows make_rows(const at::Tensor& mask, std::int64_t batch, std::int64_t length, 
     item_starts.push_back(static_cast<std::int64_t>(tokens.size()));
     key_starts.push_back(static_cast<std::int64_t>(keys.size()));
   }
-  Rows rows{as_tensor(item_starts), as_tensor(key_starts), as_tensor(keys), {}};
-  if (static_cast<std::int64_t>(tokens.size()) < batch * length) rows.tokens = as_tensor(tokens);
+  Rows rows{.item_starts = as_tensor(item_starts), .key_starts = as_tensor(key_starts), .keys = as_tensor(keys)};
+  for (std::size_t i = 1; i < item_starts.size(); ++i) {
+    rows.max_rows = std::max(rows.max_rows, item_starts[i] - item_starts[i - 1]);
+  }
+  if (static_cast<std::int64_t>(tokens.size()) < batch * length) rows.tokens = as_tensor(tokens).to(device);
+  if (!device.is_cpu()) rows.device_starts = rows.item_starts.to(device, at::kInt);
   return rows;
 }
 

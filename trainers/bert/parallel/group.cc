@@ -62,7 +62,7 @@ std::shared_ptr<::gloo::transport::Device> network_device(const Launch& launch) 
 // Waits for a word of each rank, so that a timeout can say whose is missing.
 void meet(c10d::Store& store, const Launch& launch) {
   const auto key = [](int rank) { return "bert/here/" + std::to_string(rank); };
-  store.set(key(launch.rank), {1});
+  store.set(key(launch.rank), std::vector<std::uint8_t>{1});
   std::vector<std::string> keys;
   for (int rank = 0; rank < launch.world_size; ++rank) keys.push_back(key(rank));
   try {
@@ -209,7 +209,7 @@ Group::Group(const Launch& launch, c10::DeviceType device) : parts_(std::make_sh
 #ifndef BERT_WITH_NCCL
   if (parts_->of_accelerator) {
     throw std::runtime_error(
-        "This build sums over ranks on the CPU only. Build with TRAINWARDEN_NCCL for accelerators.");
+        "This build sums over ranks on the CPU only. Build with TRAINWARDEN_CUDA for accelerators.");
   }
 #endif
   try {
@@ -239,6 +239,15 @@ Group::Group(const Launch& launch, c10::DeviceType device) : parts_(std::make_sh
 Group::~Group() {
   // Threads of a broken group wait for the lost rank: they are left to the end of the process.
   if (parts_->broken) parts_->gloo.release();
+#ifdef BERT_WITH_NCCL
+  // NCCL's own threads must have ended before the process does; those of a broken group wait for the lost rank.
+  if (!parts_->nccl) return;
+  if (parts_->broken) {
+    parts_->nccl->abort();
+  } else {
+    parts_->nccl->shutdown();
+  }
+#endif
 }
 
 int Group::rank() const {

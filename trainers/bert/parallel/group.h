@@ -26,8 +26,8 @@ class PeerLost : public std::runtime_error {
   int rank_;
 };
 
-// Prints the error and ends the process at once with kStartAgainExitCode: threads that wait for the lost rank would keep
-// exit() waiting as well.
+// Prints the error and ends the process at once with kStartAgainExitCode: threads that wait for the lost rank would
+// keep exit() waiting as well.
 [[noreturn]] void leave_after(const PeerLost& error);
 
 // How this process finds the others.
@@ -64,7 +64,7 @@ class Pending {
   std::shared_ptr<State> state_;
 };
 
-// Gloo for tensors of the CPU; NCCL for CUDA in builds that have it (TRAINWARDEN_NCCL). All ranks call the same
+// Gloo for tensors of the CPU; NCCL for CUDA in builds that have it (TRAINWARDEN_CUDA). All ranks call the same
 // functions in the same order, from one thread at a time. With one rank nothing is sent and nothing is needed of Launch
 // but world_size.
 class Group {

@@ -2,6 +2,7 @@
 #include "training/adam.h"
 
 #include <ATen/Functions.h>
+#include <torch/version.h>
 
 #include <cmath>
 #include <map>
@@ -82,34 +83,70 @@ void Adam::update_fused(const std::vector<Slot*>& active, const std::vector<at::
   });
 }
 
+std::vector<Adam::Alike> Adam::alike(const std::vector<Slot*>& active, const std::vector<at::Tensor>& gradients) const {
+  std::map<std::tuple<std::int64_t, double>, Alike> groups;
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    Alike& group = groups[{active[i]->steps, active[i]->weight_decay}];
+    group.steps = active[i]->steps;
+    group.weight_decay = active[i]->weight_decay;
+    group.weights.push_back(active[i]->master);
+    group.averages.push_back(active[i]->average);
+    group.squares.push_back(active[i]->average_squared);
+    group.gradients.push_back(gradients[i]);
+  }
+  std::vector<Alike> all;
+  for (auto& [factors, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
 void Adam::update_foreach(const std::vector<Slot*>& active, const std::vector<at::Tensor>& gradients,
                           double learning_rate, double gradient_factor) {
-  // One list of operators for all parameters whose factors are alike: two as a rule, with and without decay.
-  std::map<std::tuple<std::int64_t, double>, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < active.size(); ++i) groups[{active[i]->steps, active[i]->weight_decay}].push_back(i);
-  for (const auto& [key, members] : groups) {
-    const auto& [steps, decay] = key;
-    std::vector<at::Tensor> weights, averages, squares, scaled;
-    for (const std::size_t i : members) {
-      weights.push_back(active[i]->master);
-      averages.push_back(active[i]->average);
-      squares.push_back(active[i]->average_squared);
-      scaled.push_back(gradients[i]);
-    }
-    if (gradient_factor != 1) scaled = at::_foreach_mul(scaled, gradient_factor);
-    if (decay != 0 && options_.decoupled_decay) at::_foreach_mul_(weights, 1 - learning_rate * decay);
-    if (decay != 0 && !options_.decoupled_decay) scaled = at::_foreach_add(scaled, weights, decay);
-    at::_foreach_mul_(averages, options_.beta1);
-    at::_foreach_add_(averages, scaled, 1 - options_.beta1);
-    at::_foreach_mul_(squares, options_.beta2);
-    at::_foreach_addcmul_(squares, scaled, scaled, 1 - options_.beta2);
-    const Corrections corrected = corrections(options_, steps);
-    std::vector<at::Tensor> divisors = at::_foreach_sqrt(squares);
-    at::_foreach_div_(divisors, std::sqrt(corrected.second));
-    at::_foreach_add_(divisors, options_.epsilon);
-    at::_foreach_addcdiv_(weights, averages, divisors, -learning_rate / corrected.first);
+  for (Alike& group : alike(active, gradients)) {
+    if (update_in_one_pass(group, learning_rate, gradient_factor)) continue;
+    update_by_operators(group, learning_rate, gradient_factor);
   }
   for (const Slot* slot : active) round_to_parameter(*slot);
+}
+
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+bool Adam::update_in_one_pass(Alike& group, double learning_rate, double gradient_factor) const {
+  if (!group.weights.front().is_cuda()) return false;
+  // LibTorch's always corrects the bias; after this many steps nothing is left to correct.
+  constexpr double kStepsWithoutBias = 1e9;
+  const auto number = [&](double value) { return at::full({}, value, group.weights.front().options()); };
+  const at::Tensor step = number(options_.bias_correction ? static_cast<double>(group.steps) : kStepsWithoutBias);
+  const std::vector<at::Tensor> steps(group.weights.size(), step);
+  // It would write the scaled gradients back: they are to stay as they are.
+  if (gradient_factor != 1) group.gradients = at::_foreach_mul(group.gradients, gradient_factor);
+  if (options_.decoupled_decay) {
+    at::_fused_adamw_(group.weights, group.gradients, group.averages, group.squares, {}, steps, learning_rate,
+                      options_.beta1, options_.beta2, group.weight_decay, options_.epsilon, false, false);
+  } else {
+    at::_fused_adam_(group.weights, group.gradients, group.averages, group.squares, {}, steps, learning_rate,
+                     options_.beta1, options_.beta2, group.weight_decay, options_.epsilon, false, false);
+  }
+  return true;
+}
+#else
+bool Adam::update_in_one_pass(Alike&, double, double) const {
+  return false;
+}
+#endif
+
+void Adam::update_by_operators(Alike& group, double learning_rate, double gradient_factor) const {
+  auto& [weights, averages, squares, gradients, steps, decay] = group;
+  if (gradient_factor != 1) gradients = at::_foreach_mul(gradients, gradient_factor);
+  if (decay != 0 && options_.decoupled_decay) at::_foreach_mul_(weights, 1 - learning_rate * decay);
+  if (decay != 0 && !options_.decoupled_decay) gradients = at::_foreach_add(gradients, weights, decay);
+  at::_foreach_mul_(averages, options_.beta1);
+  at::_foreach_add_(averages, gradients, 1 - options_.beta1);
+  at::_foreach_mul_(squares, options_.beta2);
+  at::_foreach_addcmul_(squares, gradients, gradients, 1 - options_.beta2);
+  const Corrections corrected = corrections(options_, steps);
+  std::vector<at::Tensor> divisors = at::_foreach_sqrt(squares);
+  at::_foreach_div_(divisors, std::sqrt(corrected.second));
+  at::_foreach_add_(divisors, options_.epsilon);
+  at::_foreach_addcdiv_(weights, averages, divisors, -learning_rate / corrected.first);
 }
 
 }  // namespace bert

@@ -34,6 +34,17 @@ class Adam final : public Optimizer {
   void update_foreach(const std::vector<Slot*>& active, const std::vector<at::Tensor>& gradients, double learning_rate,
                       double gradient_factor);
 
+  // Parameters whose factors are alike: two groups as a rule, with and without decay. In lists, as LibTorch wants them.
+  struct Alike {
+    std::vector<at::Tensor> weights, averages, squares, gradients;
+    std::int64_t steps = 0;
+    double weight_decay = 0;
+  };
+  std::vector<Alike> alike(const std::vector<Slot*>& active, const std::vector<at::Tensor>& gradients) const;
+  void update_by_operators(Alike& group, double learning_rate, double gradient_factor) const;
+  // In one pass, where LibTorch has that.
+  bool update_in_one_pass(Alike& group, double learning_rate, double gradient_factor) const;
+
   AdamOptions options_;
 };
 

@@ -174,5 +174,19 @@ TEST(AdamStateTest, SaysWhatCannotBe) {
   EXPECT_THROW(adam.step(1, INFINITY), std::runtime_error);
 }
 
+TEST(Adam, AParameterOfAnotherStorageIsTold) {
+  const at::Tensor weight = at::ones({5}).requires_grad_(true);
+  Adam adam({{"w", weight}}, {});
+  weight.mutable_grad() = at::ones({5});
+  adam.step(1e-3);
+  weight.set_data(weight.detach().clone());
+  try {
+    adam.step(1e-3);
+    FAIL() << "expected an error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("Parameter w: it was given another storage"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace bert

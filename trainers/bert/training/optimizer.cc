@@ -12,6 +12,15 @@
 namespace bert {
 namespace {
 
+// Else the step would move numbers that the model does not compute with any more.
+void check_storage(const Slot& slot) {
+  const bool is_copy = slot.parameter.scalar_type() != at::kFloat;
+  if (is_copy || slot.master.data_ptr() == slot.parameter.data_ptr()) return;
+  throw std::runtime_error("Parameter " + slot.name +
+                           ": it was given another storage after the optimizer was made, as Module::to does. Make the "
+                           "optimizer after that.");
+}
+
 // As the loops want it: dense, contiguous float32 on the parameter's device.
 at::Tensor prepared_gradient(const Slot& slot) {
   at::Tensor gradient = slot.parameter.grad();
@@ -67,6 +76,7 @@ void Optimizer::step(double learning_rate, double gradient_factor) {
   std::vector<at::Tensor> gradients;
   for (Slot& slot : slots_) {
     if (!slot.parameter.grad().defined()) continue;
+    check_storage(slot);
     gradients.push_back(prepared_gradient(slot));
     active.push_back(&slot);
   }

@@ -42,8 +42,8 @@ class Optimizer {
 
   // One update of all parameters that have a gradient. Gradients are multiplied by `gradient_factor` on the way (the
   // clipping's factor, 1 / loss scale, 1 / accumulated batches) and stay as they are. A sparse gradient counts as the
-  // dense one that it means. Throws std::runtime_error on a gradient of another shape or device, and on a learning rate
-  // or factor that is no finite number.
+  // dense one that it means. Throws std::runtime_error on a gradient of another shape or device, on a parameter whose
+  // storage was replaced, and on a learning rate or factor that is no finite number.
   void step(double learning_rate, double gradient_factor = 1.0);
 
   void zero_grad();  // drops the gradients: the next backward writes instead of adding
