@@ -126,6 +126,7 @@ TEST_F(ClassProgram, AJobsHyperparametersAreRead) {
   const Outcome misspelt = train("--no-hook", R"(SM_HPS='{"epoch": 2}' SM_HP_EPOCH=2)");
   EXPECT_EQ(misspelt.code, 2);
   EXPECT_NE(misspelt.text.find("\"epoch\" is no hyper-parameter"), std::string::npos) << misspelt.text;
+  EXPECT_NE(misspelt.text.find("unset SM_HPS"), std::string::npos) << misspelt.text;
 }
 
 TEST_F(ClassProgram, FoldersOfAJobAreTaken) {
@@ -226,6 +227,14 @@ TEST_F(ClassProgram, ItsLogGivesTheFourMetricsOfSageMakersNotebook) {
   EXPECT_NEAR(values["validation:accuracy"].back(), after.at("accuracy"), 1e-6);
   EXPECT_NE(values["train:loss"].back(), values["validation:loss"].back()) << ended.text;
   EXPECT_GT(values["train:accuracy"].back(), values["train:accuracy"].front());
+}
+
+TEST_F(ClassProgram, WithoutValidationOnlyTheTrainingIsTold) {
+  const Outcome ended = train("--epochs 1 --no-hook --run_validation False");
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_NE(ended.text.find("loss: "), std::string::npos) << ended.text;
+  EXPECT_EQ(ended.text.find("val_loss"), std::string::npos) << ended.text;
+  EXPECT_FALSE(result().contains("after"));
 }
 
 TEST_F(ClassProgram, TextsThatDoNotFitAreTold) {
