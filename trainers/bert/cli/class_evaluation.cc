@@ -7,6 +7,8 @@
 #include <ATen/Functions.h>
 #include <c10/core/InferenceMode.h>
 
+#include "cli/shared_work.h"
+
 namespace bert {
 namespace {
 
@@ -21,31 +23,30 @@ std::vector<std::int64_t> by_length(std::span<const ClassText> texts) {
 }
 
 // Of each text, in their order: [texts, classes], float32, on the CPU.
-at::Tensor log_probabilities(BertForClassification& model, const ClassQuestion& question) {
+at::Tensor log_probabilities(BertForClassification& model, const ClassQuestion& question, Group* group) {
   const c10::InferenceMode inference;
   const at::Device device = model->parameters().front().device();
   const std::vector<std::int64_t> order = by_length(question.texts);
-  at::Tensor all;
-  const auto size = static_cast<std::size_t>(question.batch_size);
-  for (std::size_t begin = 0; begin < order.size(); begin += size) {
-    const auto chosen = std::span(order).subspan(begin, std::min(size, order.size() - begin));
+  at::Tensor all = at::zeros({static_cast<std::int64_t>(order.size()), model->classifier->weight.size(0)});
+  for (const Turn& turn : turns_of(group, order.size(), static_cast<std::size_t>(question.batch_size))) {
+    const auto chosen = std::span(order).subspan(turn.begin, turn.end - turn.begin);
     std::vector<const ClassText*> texts;
     for (const std::int64_t number : chosen) texts.push_back(&question.texts[static_cast<std::size_t>(number)]);
     const ClassBatch batch = make_class_batch(texts, question.padding, device);
     const at::Tensor found = at::log_softmax(model->forward(batch.inputs, {.skip_padding = true}), 1, at::kFloat).cpu();
-    if (!all.defined()) all = at::empty({static_cast<std::int64_t>(order.size()), found.size(1)}, found.options());
     for (std::size_t i = 0; i < chosen.size(); ++i) all[chosen[i]].copy_(found[static_cast<std::int64_t>(i)]);
   }
-  return all;
+  return put_together(group, all);
 }
 
 }  // namespace
 
-ClassResult judge(BertForClassification& model, const ClassQuestion& question) {
+ClassResult judge(BertForClassification& model, const ClassQuestion& question, Group* group) {
   const bool was_training = model->is_training();
   model->eval();
   const auto begin = std::chrono::steady_clock::now();
-  const at::Tensor logs = log_probabilities(model, question).clone();  // an ordinary tensor, outside of inference
+  const at::Tensor logs =
+      log_probabilities(model, question, group).clone();  // an ordinary tensor, outside of inference
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   model->train(was_training);
 

@@ -8,6 +8,7 @@
 #include "classes/scores.h"
 #include "cli/class_data.h"
 #include "model/heads.h"
+#include "parallel/group.h"
 
 namespace bert {
 
@@ -25,7 +26,8 @@ struct ClassQuestion {
   std::int32_t padding = 0;
 };
 
-// Without dropout and gradients; leaves the model in the mode that it was in.
-ClassResult judge(BertForClassification& model, const ClassQuestion& question);
+// Without dropout and gradients; leaves the model in the mode that it was in. With a group its ranks share the texts,
+// and all get the result. Throws PeerLost.
+ClassResult judge(BertForClassification& model, const ClassQuestion& question, Group* group = nullptr);
 
 }  // namespace bert

@@ -65,15 +65,17 @@ std::string sample_text(const std::string& text, const at::Tensor& probabilities
 
 void write_class_report(const std::filesystem::path& file, const ClassReport& report) {
   const std::vector<std::string>& names = report.data.names;
-  ordered_json json = {{"classes", names},
-                       {"train", {{"texts", report.data.train.size()}, {"of_class", counts_of(report.data.train, names)}}},
-                       {"precision", report.precision}};
+  ordered_json json = {
+      {"classes", names},
+      {"train", {{"texts", report.data.train.size()}, {"of_class", counts_of(report.data.train, names)}}},
+      {"precision", report.precision}};
   if (report.before != nullptr) json["before"] = result_of(*report.before, names.size());
   if (report.after != nullptr) json["after"] = result_of(*report.after, names.size());
   if (report.test != nullptr) json["test"] = result_of(*report.test, names.size());
   json["steps"] = report.outcome.steps;
   json["train_seconds"] = report.outcome.seconds;
   json["train_texts_per_second"] = static_cast<double>(report.outcome.examples) / report.outcome.seconds;
+  add_ranks(json, report.outcome);
   if (!report.outcome.stop_reason.empty()) json["stopped"] = report.outcome.stop_reason;
   write_text(file, json.dump(2) + "\n");
 }

@@ -29,17 +29,18 @@ trainwarden::TensorView view_of_numbers(const std::vector<std::int64_t>& numbers
 
 }  // namespace
 
-ClassTask::ClassTask(const TrainOptions& options, const ClassOptions& classes, at::Device device)
+ClassTask::ClassTask(const TrainOptions& options, const ClassOptions& classes, ThisRank& rank)
     : options_(options),
       classes_(classes),
-      device_(device),
+      device_(rank.device()),
+      group_(rank.group()),
       shape_(read_config(options.model)),
       tokenizer_(load_tokenizer(options.model, shape_, classes.max_length)),
       data_(read_class_data(classes, tokenizer_)),
       config_(config_for_classes()),
-      weights_(weights_of(classes, data_, device)),
+      weights_(weights_of(classes, data_, device_)),
       model_(load_classifier()) {
-  if (classes.enable_tensorboard) board_.emplace(options.out / "tensorboard");
+  if (classes.enable_tensorboard && rank.is_first()) board_.emplace(options.out / "tensorboard");
 }
 
 ModelConfig ClassTask::config_for_classes() const {
@@ -73,11 +74,11 @@ at::Tensor ClassTask::loss(const Batch& batch, double divisor) {
 std::string ClassTask::evaluate(trainwarden::Hook& hook) {
   if (classes_.run_validation) validate(hook);
   if (board_) board_->update(hook);
-  if (!means_.has_some()) return last_ ? scores_text(*last_) : "not judged";
-  const Means training = means_.take();
-  if (!last_) return metrics_text(training, nullptr);
+  const std::optional<Means> training = means_.take(group_);
+  if (!training) return last_ ? scores_text(*last_) : "not judged";
+  if (!last_) return metrics_text(*training, nullptr);
   const Means validation = {.loss = last_->loss, .accuracy = last_->scores.accuracy()};
-  return metrics_text(training, &validation) + "  " + agreement_text(*last_);
+  return metrics_text(*training, &validation) + "  " + agreement_text(*last_);
 }
 
 void ClassTask::validate(trainwarden::Hook& hook) {
@@ -87,8 +88,10 @@ void ClassTask::validate(trainwarden::Hook& hook) {
 }
 
 ClassResult ClassTask::judge_first(const std::vector<ClassText>& texts, std::int64_t batches, std::int64_t batch_size) {
-  const auto wanted = batches == 0 ? texts.size() : std::min(texts.size(), static_cast<std::size_t>(batches * batch_size));
-  return judge(model_, {.texts = std::span(texts).first(wanted), .batch_size = batch_size, .padding = padding()});
+  const auto wanted =
+      batches == 0 ? texts.size() : std::min(texts.size(), static_cast<std::size_t>(batches * batch_size));
+  return judge(model_, {.texts = std::span(texts).first(wanted), .batch_size = batch_size, .padding = padding()},
+               &group_);
 }
 
 // The page counts the confusion matrix from labels and predictions.
@@ -105,12 +108,13 @@ void ClassTask::capture(trainwarden::Hook& hook, const ClassResult& result) cons
 }
 
 void ClassTask::finish() {
+  if (classes_.enable_tensorboard) group_.barrier();  // until all hooks are closed
   if (board_) board_->finish();
   if (!data_.test.empty()) {
     tested_ = judge_first(data_.test, classes_.test_batches, classes_.test_batch_size);
     std::printf("of the test  %s\n", scores_text(*tested_).c_str());
   }
-  if (classes_.run_sample_predictions) tell_samples();
+  if (classes_.run_sample_predictions && group_.rank() == 0) tell_samples();
 }
 
 void ClassTask::tell_samples() {
@@ -118,7 +122,8 @@ void ClassTask::tell_samples() {
   const std::span<const ClassText> texts = std::span(all).first(std::min(kSamples, all.size()));
   const ClassResult result = judge(model_, {.texts = texts, .batch_size = kSamples, .padding = padding()});
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    std::printf("%s\n", sample_text(texts[i].text, result.probabilities[static_cast<std::int64_t>(i)], data_.names).c_str());
+    std::printf("%s\n",
+                sample_text(texts[i].text, result.probabilities[static_cast<std::int64_t>(i)], data_.names).c_str());
   }
 }
 
@@ -134,9 +139,8 @@ std::string ClassTask::summary() const {
   const std::string left_out =
       data_.left_out == 0 ? "" : format("%zu texts are left out: they are empty or have no class\n", data_.left_out);
   return left_out + format("%zu texts of %zu classes to train on%s, %zu to judge by, %zu for the test",
-                           data_.train.size(), data_.names.size(),
-                           classes_.freeze_encoder ? " (the head alone)" : "", data_.validation.size(),
-                           data_.test.size());
+                           data_.train.size(), data_.names.size(), classes_.freeze_encoder ? " (the head alone)" : "",
+                           data_.validation.size(), data_.test.size());
 }
 
 void ClassTask::save_model(const fs::path& folder) const {

@@ -13,6 +13,7 @@
 #include "cli/class_data.h"
 #include "cli/class_evaluation.h"
 #include "cli/class_options.h"
+#include "cli/ranks.h"
 #include "cli/task.h"
 #include "cli/train_loop.h"
 #include "cli/training_means.h"
@@ -24,8 +25,8 @@ namespace bert {
 class ClassTask : public Task {
  public:
   // Reads texts and model; the options are settled. Throws std::runtime_error for files that are wrong,
-  // std::invalid_argument for options.
-  ClassTask(const TrainOptions& options, const ClassOptions& classes, at::Device device);
+  // std::invalid_argument for options. The rank must live as long: all share each evaluation.
+  ClassTask(const TrainOptions& options, const ClassOptions& classes, ThisRank& rank);
 
   torch::nn::Module& model() override { return *model_; }
   const ModelConfig& config() const override { return config_; }
@@ -37,8 +38,8 @@ class ClassTask : public Task {
   std::string summary() const override;
   void save_model(const std::filesystem::path& folder) const override;
 
-  // After the training: what is asked for of the test and of samples, in lines of output, and the end of TensorBoard's
-  // files.
+  // After the training, on all ranks: what is asked for of the test and of samples, in lines of output, and the end of
+  // TensorBoard's files. Throws PeerLost.
   void finish();
   // Figures of the evaluations, and what was trained on what: result.json. Throws std::runtime_error.
   void write_result(const std::filesystem::path& file, const TrainOutcome& outcome) const;
@@ -56,6 +57,7 @@ class ClassTask : public Task {
   const TrainOptions options_;
   const ClassOptions classes_;
   const at::Device device_;
+  Group& group_;
   const ModelConfig shape_;  // as the model's folder has it
   const Tokenizer tokenizer_;
   const ClassData data_;

@@ -6,6 +6,7 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include "cli/shared_work.h"
 #include "squad/evaluation.h"
 
 namespace bert {
@@ -49,14 +50,11 @@ SpanEvaluation::SpanEvaluation(const std::vector<Question>& questions, const Tok
 void SpanEvaluation::predict(BertForSpans& model, const std::function<void(std::int64_t)>& told) {
   const at::Device device = model->parameters().front().device();
   const auto batch_size = static_cast<std::size_t>(options_.evaluation_batch_size);
-  const std::size_t ranks = group_ == nullptr ? 1 : static_cast<std::size_t>(group_->size());
-  const std::size_t rank = group_ == nullptr ? 0 : static_cast<std::size_t>(group_->rank());
   for (auto* of_windows : {&begin_logits_, &end_logits_}) {
     for (std::vector<float>& logits : *of_windows) std::fill(logits.begin(), logits.end(), 0.0f);
   }
-  for (std::size_t begin = rank * batch_size; begin < by_length_.size(); begin += ranks * batch_size) {
-    const std::size_t end = std::min(begin + batch_size, by_length_.size());
-    const std::span<const Window* const> chosen(by_length_.data() + begin, end - begin);
+  for (const Turn& turn : turns_of(group_, by_length_.size(), batch_size)) {
+    const std::span<const Window* const> chosen(by_length_.data() + turn.begin, turn.end - turn.begin);
     const SpanBatch batch = make_batch(chosen, tokenizer_.vocabulary().padding(), device);
     const at::Tensor logits =
         model->forward(batch.inputs, {.skip_padding = true}).to(at::kCPU, at::kFloat).contiguous();
@@ -65,13 +63,13 @@ void SpanEvaluation::predict(BertForSpans& model, const std::function<void(std::
       begin_logits_[window] = logits_of(logits, static_cast<std::int64_t>(i), chosen[i]->ids.size(), 0);
       end_logits_[window] = logits_of(logits, static_cast<std::int64_t>(i), chosen[i]->ids.size(), 1);
     }
-    if (told) told(static_cast<std::int64_t>(end));
+    if (told) told(static_cast<std::int64_t>(turn.end));
   }
-  if (ranks > 1) gather(device);
+  if (group_ != nullptr && group_->size() > 1) gather();
 }
 
-// Sums what the ranks have: of each window the logits of one, and zeros of the others.
-void SpanEvaluation::gather(at::Device device) {
+// Of each window one rank has the logits.
+void SpanEvaluation::gather() {
   std::int64_t count = 0;
   for (const std::vector<float>& logits : begin_logits_) count += 2 * static_cast<std::int64_t>(logits.size());
   at::Tensor all = at::empty({count}, at::kFloat);
@@ -79,9 +77,7 @@ void SpanEvaluation::gather(at::Device device) {
   for (const auto* of_windows : {&begin_logits_, &end_logits_}) {
     for (const std::vector<float>& logits : *of_windows) place = std::copy(logits.begin(), logits.end(), place);
   }
-  all = all.to(device);
-  group_->sum(all).wait();
-  all = all.to(at::kCPU);
+  all = put_together(group_, all);
   const float* from = all.data_ptr<float>();
   for (auto* of_windows : {&begin_logits_, &end_logits_}) {
     for (std::vector<float>& logits : *of_windows) {

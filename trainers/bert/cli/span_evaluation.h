@@ -41,7 +41,7 @@ class SpanEvaluation {
 
  private:
   void predict(BertForSpans& model, const std::function<void(std::int64_t)>& told);
-  void gather(at::Device device);
+  void gather();
   std::vector<Prediction> answers() const;
   void score(SpanResult& result) const;
 

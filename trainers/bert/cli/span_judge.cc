@@ -67,38 +67,40 @@ SpanJudge::SpanJudge(const SpanOptions& options, const Tokenizer& tokenizer, std
 std::string SpanJudge::look(BertForSpans& model, trainwarden::Hook& hook) {
   last_ = evaluation_.run(model);
   if (!first_) first_ = last_;
-  if (captures()) save(hook, *last_, "");
+  save(hook, *last_, "");
   if (target_.mean == 0) return in_words(*last_);
   look_ = look_at(last_->f1_of_question, target_);
-  if (captures()) hook.save_scalar("f1_not_below", look_->not_below);
+  hook.save_scalar("f1_not_below", look_->not_below);
   return format("%s  not below %.2f", in_words(*last_).c_str(), look_->not_below);
 }
 
 std::string SpanJudge::look_at_all(BertForSpans& model, trainwarden::Hook& hook) {
   if (!has_sample()) return look(model, hook);
   at_end_ = SpanEvaluation(questions_, tokenizer_, options_, &group_).run(model);
-  if (captures()) save(hook, *at_end_, "_of_all");
+  save(hook, *at_end_, "_of_all");
   return in_words(*at_end_);
 }
 
 std::string SpanJudge::reason_to_stop() const {
   if (!look_ || !look_->reached) return "";
-  return format("f1 has reached its target %g: it is %.2f over %zu of %zu questions, and with %g %% confidence, over all "
-                "%ld looks together, not below %.2f over all of them",
-                target_.mean, look_->mean, last_->f1_of_question.size(), questions_.size(), 100 * (1 - target_.alpha),
-                target_.looks, look_->not_below);
+  return format(
+      "f1 has reached its target %g: it is %.2f over %zu of %zu questions, and with %g %% confidence, over all "
+      "%ld looks together, not below %.2f over all of them",
+      target_.mean, look_->mean, last_->f1_of_question.size(), questions_.size(), 100 * (1 - target_.alpha),
+      target_.looks, look_->not_below);
 }
 
 std::string SpanJudge::both_figures() const {
   if (!has_sample() || !last_ || !at_end_) return "";
-  std::string text =
-      format("f1 on the sample, when it was looked at last: %.2f (%zu questions); on the full set: %.2f (%zu questions); "
-             "on those that no look saw: %.2f (%zu)",
-             last_->f1, sample_.size(), at_end_->f1, questions_.size(), f1_of_rest(), split_.rest.size());
+  std::string text = format(
+      "f1 on the sample, when it was looked at last: %.2f (%zu questions); on the full set: %.2f (%zu questions); "
+      "on those that no look saw: %.2f (%zu)",
+      last_->f1, sample_.size(), at_end_->f1, questions_.size(), f1_of_rest(), split_.rest.size());
   if (look_ && look_->reached && at_end_->f1 < target_.mean) {
-    text += format("\nThe full set is below the target %g after all, which has a chance of at most %g %%: the same "
-                   "command with a higher --f1-threshold goes on from the checkpoint",
-                   target_.mean, 100 * target_.alpha);
+    text += format(
+        "\nThe full set is below the target %g after all, which has a chance of at most %g %%: the same "
+        "command with a higher --f1-threshold goes on from the checkpoint",
+        target_.mean, 100 * target_.alpha);
   }
   return text;
 }

@@ -11,7 +11,6 @@
 #include "cli/span_evaluation.h"
 #include "cli/target.h"
 #include "cli/train_options.h"
-#include "parallel/group.h"
 #include "text/tokenizer.h"
 #include "trainwarden/hook.h"
 
@@ -20,8 +19,8 @@ namespace bert {
 // Not thread-safe.
 class SpanJudge {
  public:
-  // Reads the questions that `options` name. `tokenizer` and `group` must live as long. The ranks share the questions,
-  // all get the figures, and the first one captures them. Throws std::runtime_error.
+  // Reads the questions that `options` name. `tokenizer` and the group, whose ranks share the work, must live as long.
+  // Throws std::runtime_error.
   SpanJudge(const SpanOptions& options, const Tokenizer& tokenizer, std::uint64_t seed, Group& group);
   // It refers to itself.
   SpanJudge(const SpanJudge&) = delete;
@@ -49,7 +48,6 @@ class SpanJudge {
 
  private:
   bool has_sample() const { return !split_.rest.empty(); }
-  bool captures() const { return group_.rank() == 0; }
   double f1_of_rest() const;
 
   const SpanOptions options_;

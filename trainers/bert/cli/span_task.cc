@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <iterator>
 
-#include <nlohmann/json.hpp>
 #include <torch/utils.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/capture.h"
 #include "cli/model_folder.h"
@@ -37,14 +37,6 @@ SpanExamples read_examples(const TrainOptions& options, const SpanOptions& spans
   return examples;
 }
 
-// Of all steps that this process has made.
-nlohmann::ordered_json as_json(const Overlap& overlap) {
-  return {{"bytes", overlap.bytes},
-          {"wire_bytes", overlap.wire_bytes},
-          {"travelled_seconds", static_cast<double>(overlap.travelled_ns) * 1e-9},
-          {"hidden_seconds", static_cast<double>(overlap.hidden_ns) * 1e-9}};
-}
-
 nlohmann::json names_of(const std::vector<fs::path>& files) {
   nlohmann::json names = nlohmann::json::array();
   for (const fs::path& file : files) names.push_back(file.filename().string());
@@ -53,16 +45,15 @@ nlohmann::json names_of(const std::vector<fs::path>& files) {
 
 }  // namespace
 
-SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device, Group& group)
+SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, ThisRank& rank)
     : options_(options),
       spans_(spans),
-      device_(device),
-      group_(group),
+      device_(rank.device()),
       config_(read_config(options.model)),
       tokenizer_(load_tokenizer(options.model, config_, spans.max_length)),
       examples_(read_examples(options, spans, tokenizer_)),
-      judge_(spans, tokenizer_, options.seed, group),
-      model_(load_model<BertForSpans>(config_, options, device)) {}
+      judge_(spans, tokenizer_, options.seed, rank.group()),
+      model_(load_model<BertForSpans>(config_, options, device_)) {}
 
 at::Tensor SpanTask::loss(const Batch& batch, double divisor) {
   std::vector<const Window*> windows;
@@ -73,12 +64,12 @@ at::Tensor SpanTask::loss(const Batch& batch, double divisor) {
 }
 
 std::string SpanTask::evaluate(trainwarden::Hook& hook) {
-  if (group_.rank() == 0) look_at_attention(hook);
+  look_at_attention(hook);
   return judge_.look(model_, hook);
 }
 
 std::string SpanTask::evaluate_at_end(trainwarden::Hook& hook) {
-  if (group_.rank() == 0) look_at_attention(hook);
+  look_at_attention(hook);
   return judge_.look_at_all(model_, hook);
 }
 
@@ -124,10 +115,7 @@ void SpanTask::write_result(const fs::path& file, const TrainOutcome& outcome) c
   json["steps"] = outcome.steps;
   json["train_seconds"] = outcome.seconds;
   json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;
-  if (outcome.ranks > 1) {
-    json["ranks"] = outcome.ranks;
-    json["gradients"] = as_json(outcome.overlap);
-  }
+  add_ranks(json, outcome);
   if (!outcome.stop_reason.empty()) json["stopped"] = outcome.stop_reason;
   write_text(file, json.dump(2) + "\n");
 }

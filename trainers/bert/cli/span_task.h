@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/ranks.h"
 #include "cli/span_data.h"
 #include "cli/span_judge.h"
 #include "cli/task.h"
@@ -27,9 +28,9 @@ struct SpanExamples {
 
 class SpanTask : public Task {
  public:
-  // Reads files and model. Ranks share each evaluation; the group must live as long. Throws std::runtime_error for
-  // files that are wrong, std::invalid_argument for options.
-  SpanTask(const TrainOptions& options, const SpanOptions& spans, at::Device device, Group& group);
+  // Reads files and model. Throws std::runtime_error for files that are wrong, std::invalid_argument for options.
+  // The rank must live as long: all share each evaluation.
+  SpanTask(const TrainOptions& options, const SpanOptions& spans, ThisRank& rank);
 
   torch::nn::Module& model() override { return *model_; }
   const ModelConfig& config() const override { return config_; }
@@ -56,7 +57,6 @@ class SpanTask : public Task {
   const TrainOptions options_;
   const SpanOptions spans_;
   const at::Device device_;
-  Group& group_;
   const ModelConfig config_;
   const Tokenizer tokenizer_;
   const SpanExamples examples_;

@@ -3,10 +3,8 @@
 #include <memory>
 #include <string>
 
-#include <c10/core/DeviceGuard.h>
-
 #include "cli/commands.h"
-#include "cli/setup.h"
+#include "cli/ranks.h"
 #include "cli/span_task.h"
 #include "cli/train_loop.h"
 
@@ -21,17 +19,12 @@ std::int64_t evaluation_interval(const SpanOptions& spans) {
 }
 
 int train_spans(const TrainOptions& options, const SpanOptions& spans) {
-  const Launch launch = launch_of(options.ranks);
-  if (launch.rank > 0) be_quiet();
-  prepare(options);
-  const at::Device device = choose_device(options.device, launch.local_rank);
-  const c10::OptionalDeviceGuard current(device);
-  Group group(launch, device.type());
-  SpanTask task(options, spans, device, group);
-  TrainLoop loop(options, task, device, group, evaluation_interval(spans));
+  ThisRank rank(options);
+  SpanTask task(options, spans, rank);
+  TrainLoop loop(options, task, rank, evaluation_interval(spans));
   task.judge().plan_looks(loop.evaluation_count());
   const TrainOutcome outcome = loop.run();
-  if (launch.rank > 0) return 0;
+  if (!rank.is_first()) return 0;
   task.save_model(options.out / "model");
   task.write_result(options.out / "result.json", outcome);
   if (const std::string figures = task.judge().both_figures(); !figures.empty()) std::printf("%s\n", figures.c_str());

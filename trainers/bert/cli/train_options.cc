@@ -34,8 +34,7 @@ void add_length_options(CLI::App& app, TrainOptions& o) {
   add_number(app, "--step-threshold,--step_threshold", o.step_threshold,
              "stop after so many steps, with the learning rates of a training that goes on; 0: never")
       ->check(CLI::NonNegativeNumber);
-  add_number(app, "--batch-size,--batch_size,--train_batch_size", o.batch_size,
-             "items of each rank in a backward pass")
+  add_number(app, "--batch-size,--batch_size,--train_batch_size", o.batch_size, "items of each rank in a backward pass")
       ->check(CLI::PositiveNumber);
   CLI::Option* const accumulate =
       add_number(app, "--accumulate", o.accumulate, "backward passes in a step")->check(CLI::PositiveNumber);
@@ -59,21 +58,6 @@ void add_machine_options(CLI::App& app, TrainOptions& o) {
   add_number(app, "--seed", o.seed, "of new weights, dropout, the order and what is drawn");
   app.add_flag("--deterministic", o.deterministic, "only algorithms that give the same bits on each run");
   app.add_flag("!--with-padding", o.skip_padding, "compute what stands for padding, too, as BERT's own code does");
-}
-
-void add_rank_options(CLI::App& app, RankOptions& o) {
-  app.add_option("--gradients", o.gradients, "in which they travel between ranks: float32, or float16 in half the bytes")
-      ->check(CLI::IsMember({"float32", "float16"}))
-      ->capture_default_str();
-  app.add_flag("--embedding-rows", o.embedding_rows,
-               "of the embedding of words only those rows travel between ranks that a batch has moved");
-  add_number(app, "--bucket-size", o.bucket_mebibytes, "MiB of gradients that travel together")
-      ->check(CLI::Range(1, 4096));
-  add_number(app, "--compare-ranks", o.comparison_interval,
-             "steps between comparisons of the ranks' weights; 0: only before a checkpoint")
-      ->check(CLI::NonNegativeNumber);
-  add_number(app, "--rank-timeout", o.timeout_seconds, "seconds for which a rank waits for the others")
-      ->check(CLI::Range(1.0, 86400.0));
 }
 
 }  // namespace
@@ -111,9 +95,11 @@ void add_span_training_options(CLI::App& app, SpanOptions& o) {
       ->required()
       ->check(CLI::ExistingFile);
   app.add_option("--dev", o.dev, "file of questions that are evaluated")->required()->check(CLI::ExistingFile);
-  add_number(app, "--train-size,--train_dataset_size", o.train_size, "questions that are trained on, drawn by the seed; 0: all")
+  add_number(app, "--train-size,--train_dataset_size", o.train_size,
+             "questions that are trained on, drawn by the seed; 0: all")
       ->check(CLI::NonNegativeNumber);
-  add_number(app, "--dev-size,--val_dataset_size", o.dev_size, "questions that are evaluated, drawn by the seed from all articles; 0: all")
+  add_number(app, "--dev-size,--val_dataset_size", o.dev_size,
+             "questions that are evaluated, drawn by the seed from all articles; 0: all")
       ->check(CLI::NonNegativeNumber);
   add_number(app, "--eval-interval,--num-to-evaluate,--num_to_evaluate", o.evaluation_interval,
              "steps between evaluations; 0: after each epoch, with --f1-threshold every 50")

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/model_folder.h"
+#include "cli/shared_work.h"
 #include "cli/text.h"
 #include "cli/word_data.h"
 #include "files/writing.h"
@@ -33,18 +34,23 @@ nlohmann::ordered_json as_figures(const Means& means) {
 
 }  // namespace
 
-WordTask::WordTask(const TrainOptions& options, const WordOptions& words, at::Device device)
+WordTask::WordTask(const TrainOptions& options, const WordOptions& words, ThisRank& rank)
     : options_(options),
       words_(words),
-      device_(device),
+      device_(rank.device()),
+      group_(rank.group()),
       config_(read_config(options.model)),
       tokenizer_(load_tokenizer(options.model, config_, words.max_length)),
-      model_(load_model<BertForMaskedWords>(config_, options, device)) {
+      model_(load_model<BertForMaskedWords>(config_, options, device_)) {
+  if (options.ranks.embedding_rows) {
+    throw std::invalid_argument("--embedding-rows: saying which words were masked moves all rows of the embedding");
+  }
   const HeldOut parts = hold_out(read_documents(words.texts), words.held_out, options.seed);
   train_ = windows_of_all(parts.rest, tokenizer_, words.max_length);
   held_out_ = windows_of_all(parts.held_out, tokenizer_, words.max_length);
   if (train_.empty() || held_out_.empty()) {
-    throw std::runtime_error(words.texts.string() + ": expected documents with words to train on and to judge by, found " +
+    throw std::runtime_error(words.texts.string() +
+                             ": expected documents with words to train on and to judge by, found " +
                              std::to_string(parts.rest.size()) + " and " + std::to_string(parts.held_out.size()) +
                              "; --held-out says which fraction is judged by");
   }
@@ -69,11 +75,11 @@ Means WordTask::judge() {
   const c10::InferenceMode inference;
   TrainingMeans means;
   model_->eval();
-  const auto size = static_cast<std::size_t>(words_.evaluation_batch_size);
-  for (std::size_t begin = 0; begin < held_out_.size(); begin += size) {
+  const auto batch_size = static_cast<std::size_t>(words_.evaluation_batch_size);
+  for (const Turn& turn : turns_of(&group_, held_out_.size(), batch_size)) {
     std::vector<MaskedPieces> windows;
     std::int64_t asked = 0;
-    for (std::size_t i = begin; i < std::min(begin + size, held_out_.size()); ++i) {
+    for (std::size_t i = turn.begin; i < turn.end; ++i) {
       windows.push_back(mask_pieces(held_out_[i], tokenizer_.vocabulary(), options_.seed, kRoundOfEvaluations, i));
       asked += static_cast<std::int64_t>(windows.back().places.size());
     }
@@ -82,7 +88,7 @@ Means WordTask::judge() {
     means.add(answers.loss, static_cast<std::int64_t>(windows.size()), answers.hits, asked);
   }
   model_->train();
-  return means.take();
+  return means.take(group_).value();
 }
 
 std::string WordTask::evaluate(trainwarden::Hook& hook) {
@@ -92,7 +98,7 @@ std::string WordTask::evaluate(trainwarden::Hook& hook) {
   hook.save_tensor(hook.declare("WordLoss_output_0", losses),
                    trainwarden::TensorView::of(&last_->loss, trainwarden::DType::kFloat64, trainwarden::Shape({})));
   hook.save_scalar("val_accuracy", last_->accuracy);
-  if (means_.has_some()) return metrics_text(means_.take(), &*last_);
+  if (const auto training = means_.take(group_)) return metrics_text(*training, &*last_);
   return format("loss %.4f  accuracy %.4f", last_->loss, last_->accuracy);
 }
 
@@ -112,14 +118,14 @@ void WordTask::save_model(const std::filesystem::path& folder) const {
 }
 
 void WordTask::write_result(const std::filesystem::path& file, const TrainOutcome& outcome) const {
-  nlohmann::ordered_json json = {{"texts", words_.texts.filename().string()},
-                                 {"windows", train_.size()},
-                                 {"held_out_windows", held_out_.size()}};
+  nlohmann::ordered_json json = {
+      {"texts", words_.texts.filename().string()}, {"windows", train_.size()}, {"held_out_windows", held_out_.size()}};
   if (first_ && !outcome.resumed) json["before"] = as_figures(*first_);
   if (last_) json["after"] = as_figures(*last_);
   json["steps"] = outcome.steps;
   json["train_seconds"] = outcome.seconds;
   json["train_windows_per_second"] = static_cast<double>(outcome.examples) / outcome.seconds;
+  add_ranks(json, outcome);
   if (!outcome.stop_reason.empty()) json["stopped"] = outcome.stop_reason;
   write_text(file, json.dump(2) + "\n");
 }

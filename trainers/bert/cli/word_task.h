@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/ranks.h"
 #include "cli/task.h"
 #include "cli/train_loop.h"
 #include "cli/training_means.h"
@@ -21,8 +22,9 @@ namespace bert {
 
 class WordTask : public Task {
  public:
-  // Reads texts and model. Throws std::runtime_error for files that are wrong, std::invalid_argument for options.
-  WordTask(const TrainOptions& options, const WordOptions& words, at::Device device);
+  // Reads texts and model. Throws std::runtime_error for files that are wrong, std::invalid_argument for options. The
+  // rank must live as long: all share each evaluation.
+  WordTask(const TrainOptions& options, const WordOptions& words, ThisRank& rank);
 
   torch::nn::Module& model() override { return *model_; }
   const ModelConfig& config() const override { return config_; }
@@ -44,6 +46,7 @@ class WordTask : public Task {
   const TrainOptions options_;
   const WordOptions words_;
   const at::Device device_;
+  Group& group_;
   const ModelConfig config_;
   const Tokenizer tokenizer_;
   std::vector<Pieces> train_, held_out_;  // windows

@@ -3,18 +3,17 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/setup.h"
+#include "cli/ranks.h"
 #include "cli/word_task.h"
 
 namespace bert {
 namespace {
 
 int train_words(const TrainOptions& options, const WordOptions& words) {
-  Group group(launch_alone(options.ranks, "train-words"), at::kCPU);
-  prepare(options);
-  const at::Device device = choose_device(options.device);
-  WordTask task(options, words, device);
-  const TrainOutcome outcome = TrainLoop(options, task, device, group, words.evaluation_interval).run();
+  ThisRank rank(options);
+  WordTask task(options, words, rank);
+  const TrainOutcome outcome = TrainLoop(options, task, rank, words.evaluation_interval).run();
+  if (!rank.is_first()) return 0;
   task.save_model(options.out / "model");
   task.write_result(options.out / "result.json", outcome);
   std::printf("%s has the model, which Hugging Face's library loads, and result.json\n", options.out.c_str());
