@@ -57,7 +57,10 @@ HookOptions own_options(const TrainOptions& options, const ModelConfig& config, 
        .include = {R"(multiheadattentioncell0_((query|key)_output_0|output_1)$)", "^input_tokens$"},
        .save = each_evaluation(),
        .keep = KeepForm::whole()},
-      {.name = "items", .include = {"_per_item$", "^class_names$"}, .save = each_evaluation(), .keep = KeepForm::whole()},
+      {.name = "items",
+       .include = {"_per_item$", "^class_names$"},
+       .save = each_evaluation(),
+       .keep = KeepForm::whole()},
       {.name = "labels", .include = {"^labels$"}, .save = each_evaluation(), .keep = KeepForm::whole()},
       {.name = "predictions", .include = {"^predictions$"}, .save = each_evaluation(), .keep = KeepForm::whole()},
       {.name = "trust", .include = {"^trust/"}, .save = some_of_training(), .keep = KeepForm::whole()},
@@ -141,8 +144,8 @@ void save_buckets(Hook& hook, const std::vector<BucketTimes>& buckets, std::int6
                              seconds(bucket.launched_ns), seconds(bucket.done_ns)});
   }
   const auto count = static_cast<std::int64_t>(buckets.size());
-  hook.save_tensor(id, trainwarden::TensorView::of(rows.data(), trainwarden::DType::kFloat64,
-                                                   trainwarden::Shape({count, 5})));
+  hook.save_tensor(
+      id, trainwarden::TensorView::of(rows.data(), trainwarden::DType::kFloat64, trainwarden::Shape({count, 5})));
 }
 
 }  // namespace bert

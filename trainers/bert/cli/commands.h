@@ -13,7 +13,7 @@ void add_prepare_classes(CLI::App& app, std::function<int()>& chosen);  // parts
 void add_train_classes(CLI::App& app, std::function<int()>& chosen);
 void add_train_words(CLI::App& app, std::function<int()>& chosen);
 void add_convert(CLI::App& app, std::function<int()>& chosen);  // models as others published them
-void add_answer(CLI::App& app, std::function<int()>& chosen);  // writes a model's answers
-void add_score(CLI::App& app, std::function<int()>& chosen);   // of answers that are in a file
+void add_answer(CLI::App& app, std::function<int()>& chosen);   // writes a model's answers
+void add_score(CLI::App& app, std::function<int()>& chosen);    // of answers that are in a file
 
 }  // namespace bert

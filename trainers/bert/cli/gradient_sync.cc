@@ -22,25 +22,49 @@ std::set<std::string> make_sparse(torch::nn::Module& model) {
   return weights;
 }
 
-ReducerOptions reducer_options(torch::nn::Module& model, const RankOptions& options) {
+ReducerOptions reducer_options(const RankOptions& options, std::set<std::string> as_rows) {
   ReducerOptions reducer;
   reducer.bucket_bytes = options.bucket_mebibytes << 20;
   reducer.float16 = options.gradients == "float16";
-  if (options.embedding_rows) reducer.as_rows = make_sparse(model);
+  reducer.as_rows = std::move(as_rows);
   return reducer;
 }
 
-NamedTensors named_buffers(const torch::nn::Module& module) {
-  NamedTensors named;
-  for (const auto& buffer : module.named_buffers()) named.emplace_back(buffer.key(), buffer.value());
-  return named;
+NamedTensors trained(const torch::nn::Module& model) {
+  NamedTensors parameters = named_parameters(model);
+  std::erase_if(parameters, [](const auto& parameter) { return !parameter.second.requires_grad(); });
+  return parameters;
+}
+
+// Which are to be those of rank 0, too: buffers, and parameters that stay as they are.
+NamedTensors untrained(const torch::nn::Module& model) {
+  NamedTensors tensors = named_parameters(model);
+  std::erase_if(tensors, [](const auto& parameter) { return parameter.second.requires_grad(); });
+  for (const auto& buffer : model.named_buffers()) tensors.emplace_back(buffer.key(), buffer.value());
+  return tensors;
+}
+
+NamedTensors without(NamedTensors parameters, const std::set<std::string>& names) {
+  std::erase_if(parameters, [&](const auto& parameter) { return names.contains(parameter.first); });
+  return parameters;
 }
 
 }  // namespace
 
 GradientSync::GradientSync(Group& group, torch::nn::Module& model, const RankOptions& options)
+    : GradientSync(group, model, options, options.embedding_rows ? make_sparse(model) : std::set<std::string>()) {}
+
+GradientSync::GradientSync(Group& group, torch::nn::Module& model, const RankOptions& options,
+                           const std::set<std::string>& as_rows)
     : ranks_(group.size()),
-      reducer_(group, named_parameters(model), named_buffers(model), reducer_options(model, options)) {}
+      dense_(without(trained(model), as_rows)),
+      reducer_(group, trained(model), untrained(model), reducer_options(options, as_rows)) {}
+
+at::Tensor GradientSync::loss_of_nothing() const {
+  at::Tensor loss = dense_.front().second.sum() * 0;
+  for (std::size_t i = 1; i < dense_.size(); ++i) loss = loss + dense_[i].second.sum() * 0;
+  return loss;
+}
 
 void GradientSync::finish() {
   reducer_.finish();

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <set>
+#include <string>
 
 #include <torch/nn/module.h>
 
-#include "cli/train_options.h"
+#include "cli/rank_options.h"
 #include "parallel/group.h"
 #include "parallel/overlap.h"
 #include "parallel/reducer.h"
@@ -22,6 +23,8 @@ class GradientSync {
 
   // For a LocalScope in all backward passes of a step but the last, which sends what they have added up.
   Reducer& reducer() { return reducer_; }
+  // Of a rank that has no item in a step, while the others wait for its gradients: they are zeros.
+  at::Tensor loss_of_nothing() const;
   void backward_ended() { backward_ended_ns_ = steady_ns(); }
   // Waits for what still travels; then the gradients are means, the same on all ranks. Throws as Reducer::finish().
   void finish();
@@ -33,9 +36,12 @@ class GradientSync {
   const Overlap& all_steps() const { return sum_; }  // added up
 
  private:
+  GradientSync(Group& group, torch::nn::Module& model, const RankOptions& options,
+               const std::set<std::string>& as_rows);
   void record_calls(trainwarden::Hook& hook) const;
 
   const int ranks_;
+  NamedTensors dense_;  // parameters whose gradients do not travel as rows
   Reducer reducer_;
   std::int64_t backward_ended_ns_ = 0;
   Overlap last_, sum_;

@@ -25,7 +25,8 @@ void name_variables(CLI::App& app) {
     CLI::Option* const option = app.get_option_no_throw("--" + item.key());
     if (option == nullptr) {
       throw CLI::ValidationError("SM_HPS", "\"" + item.key() + "\" is no hyper-parameter of this program; bert " +
-                                               app.get_name() + " --help names them");
+                                               app.get_name() +
+                                               " --help names them. Where they are another program's, unset SM_HPS");
     }
     option->envname(variable_of(item.key()));
   }

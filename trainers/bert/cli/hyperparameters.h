@@ -13,9 +13,9 @@ inline constexpr const char* kHyperparameters = "Hyper-parameters by SageMaker's
 // An option that is True or False, in any case, as jobs hand them over.
 CLI::Option* add_switch(CLI::App& app, const std::string& name, bool& value, const std::string& summary);
 
-// Where the sub-command is chosen: what SM_HPS names in the environment (a JSON object, as training jobs have it) is read
-// from SM_HP_NAME for the option of its name, unless the command line has that. A name that is no option's is an error
-// (CLI::ValidationError), so that a misspelt one is not passed over.
+// Where the sub-command is chosen: what SM_HPS names in the environment (a JSON object, as training jobs have it) is
+// read from SM_HP_NAME for the option of its name, unless the command line has that. A name that is no option's is an
+// error (CLI::ValidationError), so that a misspelt one is not passed over.
 void take_from_job(CLI::App& app);
 
 }  // namespace bert

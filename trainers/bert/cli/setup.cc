@@ -1,7 +1,5 @@
 #include "cli/setup.h"
 
-#include <chrono>
-#include <cstdio>
 #include <stdexcept>
 
 #include <torch/cuda.h>
@@ -23,33 +21,6 @@ at::Device choose_device(const std::string& name, int local_rank) {
   // Where each rank is shown its own device alone, that is the first for all of them.
   const auto place = static_cast<std::size_t>(local_rank) % torch::cuda::device_count();
   return {at::kCUDA, static_cast<at::DeviceIndex>(place)};
-}
-
-Launch launch_of(const RankOptions& options) {
-  Launch launch = launch_from_environment();
-  launch.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(options.timeout_seconds));
-  return launch;
-}
-
-Launch launch_alone(const RankOptions& options, const std::string& command) {
-  const Launch launch = launch_of(options);
-  if (launch.world_size == 1) return launch;
-  throw std::invalid_argument("bert " + command + " trains in one process, and WORLD_SIZE is " +
-                              std::to_string(launch.world_size) + ": start it without torchrun, or as a job of one task");
-}
-
-void be_quiet() {
-  if (std::freopen("/dev/null", "w", stdout) == nullptr) throw std::runtime_error("/dev/null cannot be opened");
-}
-
-TrainOptions with_global_batch(TrainOptions options, int ranks) {
-  if (options.global_batch == 0) options.global_batch = options.batch_size * options.accumulate * ranks;
-  if (options.global_batch < ranks) {
-    throw std::invalid_argument("--global-batch " + std::to_string(options.global_batch) + ": expected an item or more for each of " +
-                                std::to_string(ranks) + " ranks");
-  }
-  return options;
 }
 
 at::ScalarType precision_from_name(const std::string& name) {

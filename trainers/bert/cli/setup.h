@@ -7,7 +7,6 @@
 #include <torch/nn/module.h>
 
 #include "cli/train_options.h"
-#include "parallel/group.h"
 #include "text/vocabulary.h"
 #include "training/optimizer.h"
 #include "weights/config.h"
@@ -25,21 +24,6 @@ void check_precision(const at::Device& device, at::ScalarType precision);
 // where windows are longer than its positions. `model` names it in messages.
 void check_fits(const ModelConfig& config, const Vocabulary& vocabulary, std::int64_t max_length,
                 const std::string& model);
-
-// What this process is among others: by the environment, as torchrun has it. One process without. Throws
-// std::runtime_error where that contradicts itself.
-Launch launch_of(const RankOptions& options);
-
-// The same for a command that trains in one process. Throws std::invalid_argument where the environment says that there
-// are others.
-Launch launch_alone(const RankOptions& options, const std::string& command);
-
-// Ranks but the first print nothing but what is wrong, which they say on stderr.
-void be_quiet();
-
-// The options with the global batch that they mean with so many ranks. Throws std::invalid_argument where ranks would
-// be without an item.
-TrainOptions with_global_batch(TrainOptions options, int ranks);
 
 // Threads, seeds and algorithms. Before anything else uses LibTorch.
 void prepare(const TrainOptions& options);

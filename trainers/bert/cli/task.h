@@ -30,8 +30,8 @@ class Task {
   virtual at::Tensor loss(const Batch& batch, double divisor) = 0;
 
   // Judges the model as it is, captures that in the hook's current step, which is of mode eval, and gives it in words
-  // for a line of output. Leaves the model in training mode. Called on all ranks at once: they may share the work, and
-  // the first one captures what they have found.
+  // for a line of output. Leaves the model in training mode. Called on all ranks at once, which may share the work and
+  // find the same; the hook is switched off on all but the first.
   virtual std::string evaluate(trainwarden::Hook& hook) = 0;
   // The same when the training has ended, by all that there is to judge by.
   virtual std::string evaluate_at_end(trainwarden::Hook& hook) { return evaluate(hook); }

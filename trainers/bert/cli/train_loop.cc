@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/capture.h"
 #include "cli/setup.h"
 #include "parallel/replicas.h"
@@ -23,27 +25,23 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Its real items in batches of at most `size`; of a rank that has none, that empty one.
-std::vector<Batch> cut(const Batch& batch, std::int64_t size) {
-  if (batch.real == 0) return {batch};
-  std::vector<Batch> parts;
-  for (std::int64_t begin = 0; begin < batch.real; begin += size) {
-    Batch part{.epoch = batch.epoch, .real = std::min(size, batch.real - begin), .real_of_all_ranks = batch.real_of_all_ranks};
-    const auto first = batch.examples.begin() + begin;
-    part.examples.assign(first, first + part.real);
-    parts.push_back(std::move(part));
-  }
-  return parts;
-}
-
 }  // namespace
 
-TrainLoop::TrainLoop(const TrainOptions& options, Task& task, at::Device device, Group& group,
-                     std::int64_t evaluation_interval)
-    : options_(with_global_batch(options, group.size())),
+void add_ranks(nlohmann::ordered_json& result, const TrainOutcome& outcome) {
+  if (outcome.ranks == 1) return;
+  const Overlap& overlap = outcome.overlap;
+  result["ranks"] = outcome.ranks;
+  result["gradients"] = {{"bytes", overlap.bytes},
+                         {"wire_bytes", overlap.wire_bytes},
+                         {"travelled_seconds", static_cast<double>(overlap.travelled_ns) * 1e-9},
+                         {"hidden_seconds", static_cast<double>(overlap.hidden_ns) * 1e-9}};
+}
+
+TrainLoop::TrainLoop(const TrainOptions& options, Task& task, ThisRank& rank, std::int64_t evaluation_interval)
+    : options_(with_global_batch(options, rank.group().size())),
       task_(task),
-      device_(device),
-      group_(group),
+      device_(rank.device()),
+      group_(rank.group()),
       precision_(precision_from_name(options.precision)),
       evaluation_interval_(evaluation_interval),
       order_(order_options()),
@@ -80,7 +78,8 @@ TrainOutcome TrainLoop::run() {
     const auto begin = std::chrono::steady_clock::now();
     train();
     outcome.seconds = seconds_since(begin);
-    if (stopping_ && options_.checkpoint_interval > 0) save_state();  // so that it can go on from here
+    outcome.stop_reason = stop_reason_.value_or("");  // what is asked while the end is judged stops nothing
+    if (stop_reason_ && options_.checkpoint_interval > 0) save();  // so that it can go on from here
     evaluate(/*at_end=*/true);
   } catch (const PeerLost& error) {
     tell_lost(error);
@@ -91,17 +90,17 @@ TrainOutcome TrainLoop::run() {
   outcome.resumed = resumed_;
   outcome.ranks = group_.size();
   if (sync_) outcome.overlap = sync_->all_steps();
-  if (stopping_) outcome.stop_reason = asked_to_stop_.value_or("another rank was asked to stop");
-  if (stopping_) std::printf("stopped after step %ld: %s\n", progress.steps, outcome.stop_reason.c_str());
+  if (!outcome.stop_reason.empty())
+    std::printf("stopped after step %ld: %s\n", progress.steps, outcome.stop_reason.c_str());
   return outcome;
 }
 
 void TrainLoop::train() {
   const Progress& progress = state_.progress;
-  while (progress.steps < progress.total_steps && !stopping_) {
+  while (progress.steps < progress.total_steps && !stop_reason_) {
     step();
-    if (is_time_for_checkpoint()) save_state();
-    if (is_time_for_evaluation() && progress.steps < progress.total_steps && !stopping_) evaluate();
+    if (is_time_for_checkpoint()) save();
+    if (is_time_for_evaluation() && progress.steps < progress.total_steps && !stop_reason_) evaluate();
   }
 }
 
@@ -134,42 +133,39 @@ void TrainLoop::step() {
   update(rate);
   tell_step(loss, rate);
   ++state_.progress.steps;  // so that a state that is saved at the step's end has it
+  if (!stop_reason_ && options_.step_threshold > 0 && state_.progress.steps >= options_.step_threshold) {
+    stop_reason_ = "the threshold of " + std::to_string(options_.step_threshold) + " steps is reached";
+  }
   if (is_time_for_comparison()) compare_ranks();
   phases_.save(*hook_);
   end_step();
   phases_.ended("capture");
-  if (options_.step_threshold > 0 && state_.progress.steps >= options_.step_threshold && !stopping_)
-    stop_all("the threshold of " + std::to_string(options_.step_threshold) + " steps is reached");
-  if (!ranks_that_differ_.empty()) throw ReplicasDiffer(ranks_that_differ_);
 }
 
 // Gradients of this rank's part of the step's batch, summed, and sent while they are made; their part of the mean loss,
 // times the ranks.
 at::Tensor TrainLoop::forward_and_backward() {
   const Batch batch = order_.batch(state_.progress.steps);
-  const std::vector<Batch> parts = cut(batch, options_.batch_size);
+  const std::vector<Batch> parts = cut_real(batch, options_.batch_size);
   const double divisor = static_cast<double>(batch.real_of_all_ranks) / group_.size();
-  at::Tensor sum;
+  at::Tensor sum = at::zeros({}, at::TensorOptions(device_).dtype(at::kFloat));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::optional<Reducer::LocalScope> scope;
     if (sync_ && i + 1 < parts.size()) scope.emplace(sync_->reducer());
-    const at::Tensor loss = loss_of(parts[i], divisor);
+    at::Tensor loss;
+    {
+      const AutocastScope autocast(device_.type(), precision_);
+      loss = task_.loss(parts[i], divisor);
+    }
     phases_.ended("forward");
     (state_.scaler ? state_.scaler->scaled(loss) : loss).backward();
     phases_.ended("backward");
-    sum = sum.defined() ? sum + loss.detach() : loss.detach();
+    sum = sum + loss.detach();
   }
+  if (parts.empty()) sync_->loss_of_nothing().backward();  // of a last, small batch this rank has none
+  phases_.ended("backward");
   if (sync_) sync_->backward_ended();
   return sum;
-}
-
-at::Tensor TrainLoop::loss_of(const Batch& part, double divisor) {
-  const AutocastScope autocast(device_.type(), precision_);
-  if (part.real > 0) return task_.loss(part, divisor);
-  // This rank has none of a last, small batch. Its gradients count as zeros, and the others wait for them.
-  Batch repeat = part;
-  repeat.real = 1;
-  return task_.loss(repeat, 1) * 0;
 }
 
 // The mean loss of all ranks' parts, and means of their gradients. Where one was asked to stop, all know it then.
@@ -180,7 +176,7 @@ at::Tensor TrainLoop::share(const at::Tensor& loss) {
   Pending pending = group_.sum(shared);
   sync_->finish();
   pending.wait();
-  stopping_ = shared[1].item<double>() > 0;
+  if (shared[1].item<double>() > 0) stop_reason_ = asked_to_stop_.value_or("another rank was asked to stop");
   phases_.ended("gradient_sync");
   return shared[0].to(at::kFloat);
 }
@@ -202,7 +198,7 @@ void TrainLoop::update(double rate) {
 void TrainLoop::end_step() {
   const trainwarden::StepEnd end = watcher_->end_step();
   if (end.stop_requested) asked_to_stop_ = std::string(end.stop_reason);
-  if (!sync_) stopping_ = asked_to_stop_.has_value();
+  if (!sync_ && !stop_reason_) stop_reason_ = asked_to_stop_;  // ranks agree on it in share()
   if (!end.checkpoint_requested || group_.rank() == 0) return;
   if (const auto request = hook_->take_checkpoint_request()) hook_->answer_checkpoint(*request, fs::path());
 }
@@ -236,46 +232,46 @@ bool TrainLoop::is_time_for_checkpoint() const {
   return options_.checkpoint_interval > 0 && state_.progress.steps % options_.checkpoint_interval == 0;
 }
 
-// Also before a checkpoint, which is to be one of all ranks.
+// What is saved or judged is to be what all ranks have.
 bool TrainLoop::is_time_for_comparison() const {
   if (group_.size() == 1) return false;
   const std::int64_t interval = options_.ranks.comparison_interval;
-  return is_time_for_checkpoint() || (interval > 0 && state_.progress.steps % interval == 0);
+  const bool is_time = interval > 0 && state_.progress.steps % interval == 0;
+  const bool is_last = state_.progress.steps == state_.progress.total_steps || stop_reason_;
+  return is_time || is_last || is_time_for_checkpoint() || is_time_for_evaluation();
 }
 
+// Where they differ, the hook's step ends with what was found.
 void TrainLoop::compare_ranks() {
   const std::vector<int> different = ranks_that_differ(group_, named_parameters(state_.model));
   const bool differs = std::find(different.begin(), different.end(), group_.rank()) != different.end();
   save_signal(*hook_, "trainwarden/replica_differs", differs ? 1 : 0);
   phases_.ended("gradient_sync");
-  for (const int rank : different) ranks_that_differ_ += (ranks_that_differ_.empty() ? "" : ", ") + std::to_string(rank);
   if (different.empty()) return;
-  ranks_that_differ_ = "After step " + std::to_string(state_.progress.steps) +
-                       " these ranks have other weights than rank 0, by bits: " + ranks_that_differ_ +
-                       ". Memory or a network may be faulty. Start again from the last checkpoint.";
+  hook_->end_step();
+  std::string ranks;
+  for (const int rank : different) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  throw ReplicasDiffer("After step " + std::to_string(state_.progress.steps) +
+                       " these ranks have other weights than rank 0, by bits: " + ranks +
+                       ". Memory or a network may be faulty. Start again from the last checkpoint.");
 }
 
-void TrainLoop::save_state() {
+void TrainLoop::save() {
   if (group_.rank() == 0) save_checkpoint(to_checkpoint(state_, described_), checkpoint_folder());
   phases_.ended("checkpoint");
-}
-
-// For what all ranks find at the same time.
-void TrainLoop::stop_all(const std::string& reason) {
-  asked_to_stop_ = reason;
-  stopping_ = true;
 }
 
 // A step of mode eval, on all ranks, so that their steps stay the same.
 void TrainLoop::evaluate(bool at_end) {
   watcher_->set_mode(Mode::kEval);
-  const std::string found = at_end ? task_.evaluate_at_end(*hook_) : task_.evaluate(*hook_);
+  trainwarden::Hook& hook = group_.rank() == 0 ? *hook_ : *silent_;
+  const std::string found = at_end ? task_.evaluate_at_end(hook) : task_.evaluate(hook);
   end_step();
   watcher_->set_mode(Mode::kTrain);
   ++state_.progress.evaluations;
   phases_.ended("evaluation");
   std::printf("after step %6ld  %s\n", state_.progress.steps, found.c_str());
-  if (const std::string reason = task_.reason_to_stop(); !at_end && !reason.empty()) stop_all(reason);
+  if (const std::string reason = task_.reason_to_stop(); !at_end && !reason.empty()) stop_reason_ = reason;
 }
 
 // The step that could not be made ends with it.
@@ -283,7 +279,8 @@ void TrainLoop::tell_lost(const PeerLost& error) {
   save_text(*hook_, "trainwarden/rank_lost", error.what());
   hook_->end_step();
   const trainwarden::Status written = hook_->flush(std::chrono::seconds(5));
-  if (!written.ok()) std::fprintf(stderr, "the run does not say that a rank is lost: %s\n", written.to_string().c_str());
+  if (!written.ok())
+    std::fprintf(stderr, "the run does not say that a rank is lost: %s\n", written.to_string().c_str());
 }
 
 }  // namespace bert

@@ -7,12 +7,14 @@
 #include <optional>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "cli/gradient_sync.h"
+#include "cli/ranks.h"
 #include "cli/step_phases.h"
 #include "cli/task.h"
 #include "cli/train_options.h"
 #include "cli/train_state.h"
-#include "parallel/group.h"
 #include "training/autocast.h"
 #include "training/batch_order.h"
 #include "training/schedule.h"
@@ -22,7 +24,7 @@ namespace bert {
 
 struct TrainOutcome {
   std::int64_t steps = 0;
-  std::int64_t examples = 0;  // that all ranks together were trained on in this process's life
+  std::int64_t examples = 0;  // that all ranks together were trained on, while this process lived
   double seconds = 0;         // with evaluations in between
   bool resumed = false;       // from a checkpoint: its task was not evaluated before
   std::string stop_reason;    // empty: it ran to its end
@@ -30,19 +32,22 @@ struct TrainOutcome {
   Overlap overlap;  // of all steps; nothing with one rank
 };
 
+// What result.json says of several ranks; nothing of one.
+void add_ranks(nlohmann::ordered_json& result, const TrainOutcome& outcome);
+
 // Evaluates, trains, evaluates. Goes on from the newest whole checkpoint, if there is one. Each rank has one, and all
 // do the same: they share each global batch, and hold the same weights after each step. The first rank alone writes
 // checkpoints. One thread.
 class TrainLoop {
  public:
-  // `evaluation_interval`: steps; 0: after each epoch. The task and the group must live as long. Throws
-  // std::invalid_argument for options that cannot be, std::runtime_error for a checkpoint of another training, PeerLost.
-  TrainLoop(const TrainOptions& options, Task& task, at::Device device, Group& group, std::int64_t evaluation_interval);
+  // `evaluation_interval`: steps; 0: after each epoch. Task and rank must live as long. Throws std::invalid_argument
+  // for options that cannot be, std::runtime_error for a checkpoint of another training, PeerLost.
+  TrainLoop(const TrainOptions& options, Task& task, ThisRank& rank, std::int64_t evaluation_interval);
 
   // Before its end, if it is not stopped; also in processes before this one.
   std::int64_t evaluation_count() const;
 
-  // Throws PeerLost, which the run has been told of, and ReplicasDiffer.
+  // Throws PeerLost, of which the run says so, and ReplicasDiffer.
   TrainOutcome run();
 
  private:
@@ -53,7 +58,6 @@ class TrainLoop {
   void train();
   void step();
   at::Tensor forward_and_backward();
-  at::Tensor loss_of(const Batch& part, double divisor);
   at::Tensor share(const at::Tensor& loss);
   void update(double rate);
   void end_step();
@@ -64,9 +68,8 @@ class TrainLoop {
   bool is_time_for_checkpoint() const;
   bool is_time_for_comparison() const;
   void compare_ranks();
-  void save_state();
+  void save();
   void evaluate(bool at_end = false);
-  void stop_all(const std::string& reason);
   void tell_lost(const PeerLost& error);
 
   const TrainOptions options_;
@@ -77,14 +80,14 @@ class TrainLoop {
   const std::int64_t evaluation_interval_;
   BatchOrder order_;
   TrainState state_;
-  std::string described_;
+  const std::string described_;
   Schedule schedule_;
   bool resumed_ = false;
   std::optional<std::string> asked_to_stop_;  // this process, and why
-  bool stopping_ = false;                     // all ranks know of it
-  std::string ranks_that_differ_;             // in words; empty: none
+  std::optional<std::string> stop_reason_;    // all ranks know of it
   std::optional<GradientSync> sync_;          // with several ranks
   std::unique_ptr<trainwarden::Hook> hook_;
+  const std::unique_ptr<trainwarden::Hook> silent_ = trainwarden::Hook::disabled();  // for tasks of other ranks
   std::optional<trainwarden::torch::Watcher> watcher_;
   StepPhases phases_;
 };

@@ -34,8 +34,7 @@ void add_length_options(CLI::App& app, TrainOptions& o) {
   add_number(app, "--step-threshold,--step_threshold", o.step_threshold,
              "stop after so many steps, with the learning rates of a training that goes on; 0: never")
       ->check(CLI::NonNegativeNumber);
-  add_number(app, "--batch-size,--batch_size,--train_batch_size", o.batch_size,
-             "items of each rank in a backward pass")
+  add_number(app, "--batch-size,--batch_size,--train_batch_size", o.batch_size, "items of each rank in a backward pass")
       ->check(CLI::PositiveNumber);
   CLI::Option* const accumulate =
       add_number(app, "--accumulate", o.accumulate, "backward passes in a step")->check(CLI::PositiveNumber);
@@ -61,21 +60,6 @@ void add_machine_options(CLI::App& app, TrainOptions& o) {
   app.add_flag("!--with-padding", o.skip_padding, "compute what stands for padding, too, as BERT's own code does");
 }
 
-void add_rank_options(CLI::App& app, RankOptions& o) {
-  app.add_option("--gradients", o.gradients, "in which they travel between ranks: float32, or float16 in half the bytes")
-      ->check(CLI::IsMember({"float32", "float16"}))
-      ->capture_default_str();
-  app.add_flag("--embedding-rows", o.embedding_rows,
-               "of the embedding of words only those rows travel between ranks that a batch has moved");
-  add_number(app, "--bucket-size", o.bucket_mebibytes, "MiB of gradients that travel together")
-      ->check(CLI::Range(1, 4096));
-  add_number(app, "--compare-ranks", o.comparison_interval,
-             "steps between comparisons of the ranks' weights; 0: only before a checkpoint")
-      ->check(CLI::NonNegativeNumber);
-  add_number(app, "--rank-timeout", o.timeout_seconds, "seconds for which a rank waits for the others")
-      ->check(CLI::Range(1.0, 86400.0));
-}
-
 }  // namespace
 
 void add_train_options(CLI::App& app, TrainOptions& o) {
@@ -90,42 +74,6 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   add_rank_options(app, o.ranks);
   app.add_option("--run-dir", o.run_dir, "folder of the run (default: run, in the folder --out)");
   app.add_flag("!--no-hook", o.use_hook, "train without capturing anything");
-}
-
-void add_window_options(CLI::App& app, SpanOptions& o) {
-  add_number(app, "--max-length", o.max_length, "pieces in a window")->check(CLI::Range(16, 512));
-  add_number(app, "--stride", o.stride, "from one window to the next, in pieces of the text")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--stride-means", o.stride_means,
-                 "that so many pieces are moved on, as BERT's own code has it, or shared, as Hugging Face's script")
-      ->check(CLI::IsMember({"moved", "shared"}))
-      ->capture_default_str();
-  add_number(app, "--max-question", o.max_question, "pieces of a question; the others are cut off")
-      ->check(CLI::PositiveNumber);
-  add_number(app, "--max-answer", o.max_answer, "pieces in an answer")->check(CLI::PositiveNumber);
-  add_number(app, "--eval-batch-size", o.evaluation_batch_size, "windows at once")->check(CLI::PositiveNumber);
-}
-
-void add_span_training_options(CLI::App& app, SpanOptions& o) {
-  app.add_option("--train", o.train, "files of questions: SQuAD's v1.1 or v2.0, or flat")
-      ->required()
-      ->check(CLI::ExistingFile);
-  app.add_option("--dev", o.dev, "file of questions that are evaluated")->required()->check(CLI::ExistingFile);
-  add_number(app, "--train-size,--train_dataset_size", o.train_size, "questions that are trained on, drawn by the seed; 0: all")
-      ->check(CLI::NonNegativeNumber);
-  add_number(app, "--dev-size,--val_dataset_size", o.dev_size, "questions that are evaluated, drawn by the seed from all articles; 0: all")
-      ->check(CLI::NonNegativeNumber);
-  add_number(app, "--eval-interval,--num-to-evaluate,--num_to_evaluate", o.evaluation_interval,
-             "steps between evaluations; 0: after each epoch, with --f1-threshold every 50")
-      ->check(CLI::NonNegativeNumber);
-  add_number(app, "--f1-threshold,--f1_threshold", o.f1_threshold,
-             "stop when the F1 of all that is evaluated is not below it, by a 95 % bound from a sample; 0: never")
-      ->check(CLI::Range(0.0, 100.0));
-  add_number(app, "--sample-size", o.sample_size,
-             "questions that are evaluated before the end, drawn by the seed; 0: all, with --f1-threshold a tenth")
-      ->check(CLI::NonNegativeNumber);
-  add_number(app, "--look-at", o.looked_at, "windows whose attention is captured at each evaluation")
-      ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace bert

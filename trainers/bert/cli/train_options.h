@@ -4,20 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include <CLI/App.hpp>
 
-namespace bert {
+#include "cli/rank_options.h"
 
-// Of a training by several processes.
-struct RankOptions {
-  std::string gradients = "float32";       // in which they travel: float32, float16
-  bool embedding_rows = false;             // of the embedding of words only the rows travel that a batch has moved
-  std::int64_t bucket_mebibytes = 25;      // of gradients that travel together
-  std::int64_t comparison_interval = 100;  // steps between comparisons of the ranks' weights; 0: only at checkpoints
-  double timeout_seconds = 300;            // for which a rank waits for the others
-};
+namespace bert {
 
 // Of how a model is trained, whatever it is trained for.
 struct TrainOptions {
@@ -29,16 +21,16 @@ struct TrainOptions {
   std::string decay = "linear";
   double learning_rate = 5e-5;
   double warmup = 0.1;  // proportion of all steps
-  double epsilon = 0;  // 0: 1e-8 of Adam, 1e-6 of LAMB
+  double epsilon = 0;   // 0: 1e-8 of Adam, 1e-6 of LAMB
   double weight_decay = 0.01;
   double max_gradient_norm = 1.0;
   bool bias_correction = true;
   std::int64_t epochs = 2;
-  std::int64_t max_steps = 0;  // 0: as the epochs say
-  std::int64_t step_threshold = 0;  // stops after so many, whatever the learning rate was planned for; 0: none
-  std::int64_t batch_size = 16;     // items of a rank in a backward pass
-  std::int64_t accumulate = 1;      // backward passes in a step
-  std::int64_t global_batch = 0;    // items in a step, on all ranks; 0: as the two above make it
+  std::int64_t max_steps = 0;              // 0: as the epochs say
+  std::int64_t step_threshold = 0;         // stops after so many, whatever the learning rate was planned for; 0: none
+  std::int64_t batch_size = 16;            // items of a rank in a backward pass
+  std::int64_t accumulate = 1;             // backward passes in a step
+  std::int64_t global_batch = 0;           // items in a step, on all ranks; 0: as the two above make it
   std::int64_t checkpoint_interval = 500;  // steps; 0: only when somebody asks
   std::uint64_t seed = 42;
   int threads = 0;  // 0: as LibTorch chooses
@@ -50,22 +42,6 @@ struct TrainOptions {
   RankOptions ranks;
 };
 
-// Of answers in texts.
-struct SpanOptions {
-  std::vector<std::filesystem::path> train;
-  std::filesystem::path dev;
-  std::int64_t train_size = 0, dev_size = 0;  // questions, drawn by the seed; 0: all
-  std::int64_t max_length = 384, stride = 128, max_question = 64, max_answer = 30;
-  std::string stride_means = "moved";    // tokens: moved, shared
-  std::int64_t evaluation_interval = 0;  // steps; 0: after each epoch, with a threshold every 50
-  double f1_threshold = 0;               // of 100, at which it is good enough; 0: none
-  std::int64_t sample_size = 0;          // questions evaluated before the end; 0: all, with a threshold a tenth
-  std::int64_t evaluation_batch_size = 32;
-  std::int64_t looked_at = 4;  // windows whose attention is captured at each evaluation
-};
-
 void add_train_options(CLI::App& app, TrainOptions& options);
-void add_window_options(CLI::App& app, SpanOptions& options);
-void add_span_training_options(CLI::App& app, SpanOptions& options);
 
 }  // namespace bert

@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/pickler.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/setup.h"
 #include "files/writing.h"
@@ -37,8 +37,8 @@ void check_same_step(Group& group, std::int64_t step, const fs::path& folder) {
     const auto in_words = [](std::int64_t found) {
       return found < 0 ? std::string("none") : "that of step " + std::to_string(found);
     };
-    throw std::runtime_error(folder.string() + ": rank 0 finds " + in_words(of_first) + " as the newest checkpoint, and rank " +
-                             std::to_string(rank) + " " + in_words(of_rank) +
+    throw std::runtime_error(folder.string() + ": rank 0 finds " + in_words(of_first) +
+                             " as the newest checkpoint, and rank " + std::to_string(rank) + " " + in_words(of_rank) +
                              "; put checkpoints where all ranks see the same files");
   }
 }

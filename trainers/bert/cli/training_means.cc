@@ -1,7 +1,9 @@
 #include "cli/training_means.h"
 
+#include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
+#include "cli/shared_work.h"
 #include "cli/text.h"
 
 namespace bert {
@@ -12,11 +14,18 @@ void TrainingMeans::add(const at::Tensor& loss, std::int64_t items, const at::Te
   items_ += items, answers_ += answers;
 }
 
-Means TrainingMeans::take() {
-  const Means means{.loss = loss_.item<double>() / static_cast<double>(items_),
-                    .accuracy = hits_.item<double>() / static_cast<double>(answers_)};
+std::optional<Means> TrainingMeans::take(Group& group) {
+  at::Tensor sums = at::zeros({4}, at::kDouble);
+  if (items_ > 0) {
+    sums = at::tensor(
+        {loss_.item<double>(), hits_.item<double>(), static_cast<double>(items_), static_cast<double>(answers_)},
+        at::kDouble);
+  }
   *this = {};
-  return means;
+  sums = put_together(&group, sums);
+  const double* const sum = sums.data_ptr<double>();
+  if (sum[2] == 0) return std::nullopt;
+  return Means{.loss = sum[0] / sum[2], .accuracy = sum[1] / sum[3]};
 }
 
 std::string metrics_text(const Means& training, const Means* validation) {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <ATen/core/Tensor.h>
+
+#include "parallel/group.h"
 
 namespace bert {
 
@@ -18,9 +21,8 @@ class TrainingMeans {
   // Sums over `items` of their losses and over `answers` of those that are right; tensors without dimensions.
   void add(const at::Tensor& loss, std::int64_t items, const at::Tensor& hits, std::int64_t answers);
 
-  bool has_some() const { return items_ > 0; }
-  // Since the last call.
-  Means take();
+  // Since the last call, of all ranks together, on each of them; nothing where none has any. Throws PeerLost.
+  std::optional<Means> take(Group& group);
 
  private:
   at::Tensor loss_, hits_;

@@ -111,7 +111,10 @@ void Reducer::Parts::reduce_rows(std::size_t place) {
   at::Tensor parameter = parameters[place].second;
   at::Tensor gradient = parameter.grad();
   if (!gradient.defined()) {
-    gradient = at::sparse_coo_tensor(parameter.sizes(), parameter.options().layout(at::kSparse).requires_grad(false));
+    std::vector<std::int64_t> no_rows = parameter.sizes().vec();
+    no_rows[0] = 0;
+    gradient = at::sparse_coo_tensor(at::empty({1, 0}, parameter.options().dtype(at::kLong).requires_grad(false)),
+                                     at::empty(no_rows, parameter.options().requires_grad(false)), parameter.sizes());
   }
   if (!gradient.is_sparse() || gradient.sparse_dim() != 1) {
     throw std::runtime_error(
@@ -195,7 +198,7 @@ void Reducer::finish() {
   Parts& parts = *parts_;
   std::string unused;
   for (std::size_t i = 0; i < parts.parameters.size(); ++i) {
-    if (parts.ready[i]) continue;
+    if (parts.ready[i] || parts.as_rows(i)) continue;
     if (parts.options.find_unused) {
       parts.take(i);
     } else {

@@ -19,7 +19,8 @@ struct ReducerOptions {
   // undefined. Costs one small sum. false: finish() throws and names it.
   bool find_unused = false;
   bool float16 = false;  // float32 gradients travel as float16, half the bytes; sums are of that precision
-  // Parameters whose sparse gradients travel as rows and stay sparse. Sparse gradients of others become dense.
+  // Parameters whose sparse gradients travel as rows and stay sparse; a rank that does not use one has no rows of it.
+  // Sparse gradients of others become dense.
   std::set<std::string> as_rows;
 };
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace bert {
 namespace {
@@ -21,6 +22,18 @@ std::uint64_t below(std::mt19937_64& random, std::uint64_t bound) {
 
 }  // namespace
 
+std::vector<Batch> cut_real(const Batch& batch, std::int64_t size) {
+  std::vector<Batch> parts;
+  for (std::int64_t begin = 0; begin < batch.real; begin += size) {
+    Batch part{.epoch = batch.epoch, .real_of_all_ranks = batch.real_of_all_ranks};
+    part.real = std::min(size, batch.real - begin);
+    const auto first = batch.examples.begin() + begin;
+    part.examples.assign(first, first + part.real);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 BatchOrder::BatchOrder(const BatchOrderOptions& options) : options_(options) {
   constexpr std::int64_t kMaxExamples = std::int64_t{1} << 40;
   const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kMaxExamples; };
@@ -28,8 +41,8 @@ BatchOrder::BatchOrder(const BatchOrderOptions& options) : options_(options) {
       options.global_batch < options.ranks) {
     throw std::runtime_error(
         "Batches need 1 example or more, 1 rank or more, and in each step an example for each rank; found " +
-        std::to_string(options.examples) + " examples in batches of " + std::to_string(options.global_batch) +
-        " for " + std::to_string(options.ranks) + " ranks.");
+        std::to_string(options.examples) + " examples in batches of " + std::to_string(options.global_batch) + " for " +
+        std::to_string(options.ranks) + " ranks.");
   }
   if (options.rank < 0 || options.rank >= options.ranks) {
     throw std::runtime_error("Rank " + std::to_string(options.rank) + " is none of " + std::to_string(options.ranks) +

@@ -25,9 +25,13 @@ struct BatchOrderOptions {
 struct Batch {
   std::int64_t epoch = 0;
   std::vector<std::int64_t> examples;  // global_batch / ranks of them, rounded up
-  std::int64_t real = 0;  // this rank's part: the first so many. The others are repeats, which count in no loss and no score
+  // This rank's part: the first so many. The others are repeats, which count in no loss and no score.
+  std::int64_t real = 0;
   std::int64_t real_of_all_ranks = 0;
 };
+
+// Its real examples, in batches of at most `size`; none where it has none.
+std::vector<Batch> cut_real(const Batch& batch, std::int64_t size);
 
 // All ranks take their parts of one global batch, examples that follow each other in the epoch's order: with the same
 // global batch, another number of ranks sees the same examples in each step. Parts differ by one example where the
@@ -35,8 +39,8 @@ struct Batch {
 // steps i, i + W, i + 2W...
 class BatchOrder {
  public:
-  // Throws std::runtime_error on sizes below 1, more than 2^40 examples, a batch of fewer examples than there are ranks,
-  // a rank outside [0, ranks), or an epoch without a step (kDrop with fewer examples than the global batch).
+  // Throws std::runtime_error on sizes below 1, more than 2^40 examples, a batch of fewer examples than there are
+  // ranks, a rank outside [0, ranks), or an epoch without a step (kDrop with fewer examples than the global batch).
   explicit BatchOrder(const BatchOrderOptions& options);
 
   std::int64_t steps_in_epoch() const { return steps_; }

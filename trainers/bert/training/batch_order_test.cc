@@ -101,6 +101,17 @@ TEST(BatchOrderTest, RepeatsFillTheLastBatchAndAreMarked) {
   EXPECT_EQ(batch.real, 3);
 }
 
+TEST(BatchOrderTest, PartsHaveWhatIsRealOnce) {
+  BatchOrder order({.examples = 8, .global_batch = 10, .shuffle = false});
+  const std::vector<Batch> parts = cut_real(order.batch(0), 3);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[1].examples, (std::vector<std::int64_t>{3, 4, 5}));
+  EXPECT_EQ(parts[2].examples, (std::vector<std::int64_t>{6, 7}));
+  EXPECT_EQ(parts[2].real, 2);
+  EXPECT_EQ(parts[2].real_of_all_ranks, 8);
+  EXPECT_TRUE(cut_real({.examples = {4}}, 3).empty());
+}
+
 TEST(BatchOrderTest, SaysWhatCannotBe) {
   EXPECT_THROW(BatchOrder({.examples = 0}), std::runtime_error);
   EXPECT_THROW(BatchOrder({.examples = 5, .global_batch = 0}), std::runtime_error);
