@@ -60,9 +60,9 @@ LabelledTexts parse_table(std::string_view bytes, Delimited form, const Labelled
   const std::size_t text = column_of(row, fields.text, source), label = column_of(row, fields.label, source);
   while (rows.next(row)) {
     if (row.size() != columns) {
-      fail(source, rows.line(),
-           "expected " + std::to_string(columns) + " fields, as the first row has, found " +
-               std::to_string(row.size()));
+      fail(
+          source, rows.line(),
+          "expected " + std::to_string(columns) + " fields, as the first row has, found " + std::to_string(row.size()));
     }
     add(texts, {row[text], row[label]}, source, rows.line());
   }
@@ -144,8 +144,9 @@ LabelledTexts read_labelled_texts(const fs::path& path, const LabelledFields& fi
     texts.left_out += read.left_out;
   }
   if (texts.all.empty()) {
-    throw std::runtime_error(path.string() + ": expected texts with labels in files that end in .csv, .tsv or .jsonl, "
-                                             "found none");
+    throw std::runtime_error(path.string() +
+                             ": expected texts with labels in files that end in .csv, .tsv or .jsonl, "
+                             "found none");
   }
   return texts;
 }

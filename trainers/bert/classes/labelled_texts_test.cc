@@ -35,7 +35,8 @@ std::string labelled_error(std::string_view bytes, LabelledForm form) {
 }
 
 TEST(DelimitedTest, ReadsQuotesLinesAndDoubledQuotes) {
-  EXPECT_EQ(rows_of("\xef\xbb\xbf" "a,b\r\n\r\n\"x, y\",\"5'8\"\"\"\n\"two\r\nlines\",\nlast,"),
+  EXPECT_EQ(rows_of("\xef\xbb\xbf"
+                    "a,b\r\n\r\n\"x, y\",\"5'8\"\"\"\n\"two\r\nlines\",\nlast,"),
             (Rows{{"a", "b"}, {"x, y", "5'8\""}, {"two\r\nlines", ""}, {"last", ""}}));
   EXPECT_EQ(rows_of("a\"b,c\n"), (Rows{{"a\"b", "c"}})) << "a quote within a field is a character";
   EXPECT_EQ(rows_of("a\rb,c"), (Rows{{"a\rb", "c"}}));

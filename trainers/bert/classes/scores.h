@@ -18,8 +18,8 @@ class ClassScores {
   // Each is 0 without texts.
   double accuracy() const;
   double mean_recall() const;  // over the classes that occur, each counting as much: "balanced accuracy"
-  // Agreement beyond chance, 1 - observed / expected disagreement, of which each counts 1 (Cohen 1960, "A coefficient of
-  // agreement for nominal scales"); 0 where chance already agrees.
+  // Agreement beyond chance, 1 - observed / expected disagreement, of which each counts 1 (Cohen 1960, "A coefficient
+  // of agreement for nominal scales"); 0 where chance already agrees.
   double kappa() const;
   // The same for classes in an order, where a disagreement counts (i - j)² (Cohen 1968, "Weighted kappa").
   double quadratic_kappa() const;
@@ -30,7 +30,7 @@ class ClassScores {
 
   std::size_t classes_;
   std::int64_t texts_ = 0;
-  std::vector<std::int64_t> counts_;             // row by row: those of an actual class
+  std::vector<std::int64_t> counts_;              // row by row: those of an actual class
   std::vector<std::int64_t> actual_, predicted_;  // sums of rows, of columns
 };
 

@@ -29,7 +29,8 @@ TEST(ScoresTest, AreThoseOfCohensExample) {
   EXPECT_NEAR(scores.accuracy(), 0.70, 1e-12);
   EXPECT_NEAR(scores.kappa(), (0.70 - 0.41) / (1 - 0.41), 1e-12);
   EXPECT_NEAR(scores.mean_recall(), (88.0 / 120 + 40.0 / 60 + 12.0 / 20) / 3, 1e-12);
-  // Observed disagreement: 14+10 and 10+6 one apart, 18+2 two apart; expected from the sums 120, 60, 20 and 100, 60, 40.
+  // Observed disagreement: 14+10 and 10+6 one apart, 18+2 two apart; expected from the sums 120, 60, 20 and 100,
+  // 60, 40.
   const double expected = (120 * 60 + 60 * 100 + 60 * 40 + 20 * 60 + 4 * (120 * 40 + 20 * 100)) / 200.0;
   EXPECT_NEAR(scores.quadratic_kappa(), 1 - (24 + 16 + 4 * 20) / expected, 1e-12);
 }

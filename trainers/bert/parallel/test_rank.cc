@@ -103,8 +103,7 @@ void train(bert::Group& group, Net& net, const Mode& mode, const char* file) {
   const bert::NamedTensors parameters = parameters_of(net, mode.has("unused"));
   bert::Reducer reducer(group, parameters, {}, options);
   const std::int64_t parts = mode.has("accumulate") ? 2 : 1;
-  bert::BatchOrder order(
-      {.examples = 64, .global_batch = kGlobalBatch, .ranks = group.size(), .rank = group.rank()});
+  bert::BatchOrder order({.examples = 64, .global_batch = kGlobalBatch, .ranks = group.size(), .rank = group.rank()});
   for (int step = 0; step < kSteps; ++step) {
     fault(mode, group.rank(), step);
     const std::vector<std::int64_t> examples = order.batch(step).examples;

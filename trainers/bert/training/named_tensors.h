@@ -9,9 +9,9 @@
 
 namespace bert {
 
-// In an order that matters: that of the model's parameters, in which norms are summed and ranks exchange. So it is no map:
-// TensorsByName (weights) is one, of what is looked up by its name in a file. Names are unique. A Tensor is a reference to
-// its storage.
+// In an order that matters: that of the model's parameters, in which norms are summed and ranks exchange. So it is no
+// map: TensorsByName (weights) is one, of what is looked up by its name in a file. Names are unique. A Tensor is a
+// reference to its storage.
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
 // Copies each tensor of `from` into the one of `to` with its name, without a gradient, whatever the order. All is

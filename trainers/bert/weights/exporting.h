@@ -11,8 +11,9 @@ namespace bert {
 
 struct ExportOptions {
   Head head = Head::kSpan;
-  std::filesystem::path vocabulary;  // copied to vocab.txt, or a .json to tokenizer.json; empty: no tokenizer is written
-  bool lower_case = true;            // what the tokenizer does
+  std::filesystem::path
+      vocabulary;          // copied to vocab.txt, or a .json to tokenizer.json; empty: no tokenizer is written
+  bool lower_case = true;  // what the tokenizer does
 };
 
 // Writes config.json, model.safetensors and, with a vocabulary, its copy and tokenizer_config.json into `folder`, which

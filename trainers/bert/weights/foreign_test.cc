@@ -31,11 +31,12 @@ class ForeignTest : public testing::Test {
   // A checkpoint with a kernel of 32 bytes of zeros and a step of eight of ones.
   fs::path checkpoint() {
     put("bert.ckpt.data-00000-of-00001", std::string(32, '\0') + std::string(32, '\xff'));
-    return put("bert.ckpt.index", table({{"", number_field(1, 1)},
-                                         {"bert/pooler/dense/bias/adam_m", bundle_entry(1, {8}, 0, 32, 1)},
-                                         {"bert/pooler/dense/kernel", bundle_entry(1, {2, 4}, 0, 32, crc32c_of(std::string(32, '\0')))},
-                                         {"global_step", bundle_entry(9, {4}, 32, 32, crc32c_of(std::string(32, '\xff')))},
-                                         {"text", bundle_entry(7, {1}, 0, 1, 0)}}));
+    return put("bert.ckpt.index",
+               table({{"", number_field(1, 1)},
+                      {"bert/pooler/dense/bias/adam_m", bundle_entry(1, {8}, 0, 32, 1)},
+                      {"bert/pooler/dense/kernel", bundle_entry(1, {2, 4}, 0, 32, crc32c_of(std::string(32, '\0')))},
+                      {"global_step", bundle_entry(9, {4}, 32, 32, crc32c_of(std::string(32, '\xff')))},
+                      {"text", bundle_entry(7, {1}, 0, 1, 0)}}));
   }
 
   fs::path folder_;

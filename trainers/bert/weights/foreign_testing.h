@@ -37,7 +37,7 @@ inline std::uint32_t crc32c_of(const std::string& bytes) {
 }
 
 inline std::string bundle_entry(std::uint64_t dtype, const std::vector<std::uint64_t>& shape, std::uint64_t offset,
-                         std::uint64_t size, std::uint32_t crc) {
+                                std::uint64_t size, std::uint32_t crc) {
   std::string dimensions;
   for (const std::uint64_t length : shape) dimensions += bytes_field(2, number_field(1, length));
   const std::uint32_t masked = ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
@@ -68,7 +68,7 @@ inline std::string table(const std::vector<std::pair<std::string, std::string>>&
 }
 
 inline std::string gluon_array(std::uint32_t magic, const std::vector<std::int64_t>& shape, std::int32_t type,
-                        const std::string& data) {
+                               const std::string& data) {
   std::string bytes = bytes_of(magic);
   if (magic != 0xf993fac8) bytes += bytes_of(std::int32_t{0});
   bytes += bytes_of(static_cast<std::uint32_t>(shape.size()));

@@ -35,8 +35,9 @@ std::vector<std::string> read_documents(const fs::path& file) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (!is_utf8(line)) {
-      throw std::runtime_error(file.string() + ", line " + std::to_string(number) +
-                               ": expected UTF-8, found other bytes; iconv turns a file of another encoding into UTF-8");
+      throw std::runtime_error(
+          file.string() + ", line " + std::to_string(number) +
+          ": expected UTF-8, found other bytes; iconv turns a file of another encoding into UTF-8");
     }
     if (line.find_first_not_of(" \t\r") != std::string_view::npos) documents.emplace_back(line);
   }

@@ -26,8 +26,8 @@ std::mt19937_64 generator_of(std::array<std::uint64_t, 3> numbers) {
 std::vector<std::size_t> maskable_places(const Pieces& window, const Vocabulary& vocabulary) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < window.size(); ++i) {
-    const bool is_frame = window[i] == vocabulary.begin() || window[i] == vocabulary.separator() ||
-                          window[i] == vocabulary.padding();
+    const bool is_frame =
+        window[i] == vocabulary.begin() || window[i] == vocabulary.separator() || window[i] == vocabulary.padding();
     if (!is_frame) places.push_back(i);
   }
   return places;
