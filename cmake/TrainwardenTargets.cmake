@@ -91,13 +91,15 @@ function(tw_wants_tests result)
   endif()
 endfunction()
 
-# tw_tests(NAME [OPTIMISED] [EVERYWHERE] SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of
-# its cases a CTest test. OPTIMISED is for those that compute for minutes: templates of the floors are taken from the
+# tw_tests(NAME [OPTIMISED] [EVERYWHERE] [TOGETHER] SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME,
+# each of its cases a CTest test. OPTIMISED is for those that compute for minutes: templates of the floors are taken from the
 # test's object. EVERYWHERE: whichever tests TRAINWARDEN_TESTS asks for, since what it tests can fail in one build alone.
+# TOGETHER: all cases are one CTest test, for programs that take longer to start than most cases do: LibTorch takes 0.6 s of
+# a CPU. The gate counts the cases all the same (scripts/test_report.py).
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
 # ThreadSanitizer (target tw_threads_tests). Under sanitizers TW_SANITIZED is defined, for what takes too long then.
 function(tw_tests name)
-  cmake_parse_arguments(arg "OPTIMISED;EVERYWHERE" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED;EVERYWHERE;TOGETHER" "" "SOURCES;LINK;LABELS" ${ARGN})
   tw_wants_tests(wanted)
   if(NOT TRAINWARDEN_DEVELOPER OR NOT (wanted OR arg_EVERYWHERE))
     return()
@@ -114,7 +116,12 @@ function(tw_tests name)
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  if(arg_TOGETHER)
+    add_test(NAME ${name} COMMAND ${name} --gtest_output=xml:${PROJECT_BINARY_DIR}/cases/${name}.xml)
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  endif()
   if("threads" IN_LIST arg_LABELS)
     add_dependencies(tw_threads_tests ${name})
   endif()

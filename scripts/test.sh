@@ -33,6 +33,7 @@ source_checks() {
 ctest_stage() {
   local preset=$1 log=$PWD/build/$1/ctest.log report=$PWD/build/$1/ctest.xml
   shift
+  rm -rf "build/$preset/cases"
   run_tests "$preset" "$report" "$log" "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(nproc)" \
     --output-on-failure --output-junit "$report" "$@"
 }

@@ -3,9 +3,11 @@
 
 usage: test_report.py REPORT
 
-Prints "TESTS FAILED SKIPPED", and then the name of each test that failed, one a line. Exits 1, with the reason, when the
-file is none or has no tests.
+A test of ctest that is a whole program, with a report of its own in the folder `cases` beside REPORT, counts as the
+cases of that program. Prints "TESTS FAILED SKIPPED", and then the name of each test that failed, one a line. Exits 1,
+with the reason, when the file is none or has no tests.
 """
+import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -26,9 +28,24 @@ def name_of(case):
     return name if place in ("", name) else f"{place}: {name}"
 
 
+def cases_of(report):
+    return list(ElementTree.parse(report).getroot().iter("testcase"))
+
+
+def expanded(case, folder):
+    """The cases of the program that this is; itself as well when it failed in another way than by one of them."""
+    report = folder / f"{case.get('name')}.xml"
+    if not report.exists():
+        return [case]
+    inner = cases_of(report)
+    told = outcome(case) != "failed" or any(outcome(each) == "failed" for each in inner)
+    return inner if told else [*inner, case]
+
+
 def main(path):
     try:
-        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+        folder = pathlib.Path(path).parent / "cases"
+        cases = [each for case in cases_of(path) for each in expanded(case, folder)]
     except (OSError, ElementTree.ParseError) as error:
         print(f"{path}: expected a JUnit report: {error}", file=sys.stderr)
         return 1

@@ -105,6 +105,19 @@ class CountingTest(unittest.TestCase):
         self.assertIn("FAILED: it: the runner ended with status 139", result.stderr)
         self.assertIn("what it said", result.stderr)
 
+    def test_a_program_that_ctest_runs_whole_counts_as_its_cases(self):
+        program = '<testsuites><testcase name="program">{}</testcase><testcase name="other"/></testsuites>'
+        cases = '<testsuites><testsuite><testcase name="a"/><testcase classname="S" name="b">{}</testcase></testsuite></testsuites>'
+        for whole, inner, counted in (("", "", "3 tests, 0 failed"), ("<failure/>", "<failure/>", "3 tests, 1 failed"),
+                                      ("<failure/>", "", "4 tests, 1 failed")):  # the last fell after its last case
+            with self.subTest(counted), tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "cases").mkdir()
+                pathlib.Path(folder, "cases/program.xml").write_text(cases.format(inner), encoding="utf-8")
+                result = run_runner(folder, program.format(whole), status=1 if whole else 0)
+                self.assertIn(f"it: {counted}", result.stderr)
+                if inner:
+                    self.assertIn("FAILED: it: S: b", result.stderr)
+
     def test_the_report_of_an_earlier_run_is_not_read(self):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "report.xml").write_text('<testsuites><testcase name="old"/></testsuites>', encoding="utf-8")

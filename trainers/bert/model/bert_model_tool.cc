@@ -104,11 +104,13 @@ void run(const Options& options) {
   bert::write_safetensors(options.output, results);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+// Of a command line, with the program's name or without.
+template <class... CommandLine>
+Options parsed(CommandLine... line) {
   Options options;
   CLI::App app("Runs a BERT on tokens of a safetensors file: ids, and if there are, mask, types, gradient (of out)");
+  app.footer(
+      "Without arguments: each line of the input is a command line, answered by \"done\". LibTorch starts once.");
   app.add_option("folder", options.folder, "config.json and weights")->required();
   app.add_option("--head", options.head)->check(CLI::IsMember({"none", "span", "classification", "words"}));
   app.add_option("--input", options.input);
@@ -118,9 +120,26 @@ int main(int argc, char** argv) {
   app.add_flag("--plain", options.plain, "By plain operations; also writes what attention did");
   app.add_flag("--train", options.train, "With dropout");
   app.add_option("--seed", options.seed);
-  CLI11_PARSE(app, argc, argv);
   try {
-    run(options);
+    app.parse(line...);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc > 1) {
+      run(parsed(argc, argv));
+      return 0;
+    }
+    for (std::string line; std::getline(std::cin, line);) {
+      run(parsed(line));
+      std::cout << "done" << std::endl;
+    }
   } catch (const std::exception& error) {
     std::cerr << "bert_model_tool: " << error.what() << '\n';
     return 1;

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ LIMIT = 1e-5
 CLASSES = {"none": "AutoModel", "span": "AutoModelForQuestionAnswering",
            "classification": "AutoModelForSequenceClassification", "words": "AutoModelForMaskedLM"}
 tool = ""
+server: Any = None  # one process of the tool, which answers all runs: LibTorch takes long to start
 
 
 def bert_config(**sizes: Any) -> Any:
@@ -90,12 +92,25 @@ def out_of(answer: Any, head: str) -> torch.Tensor:
     return answer.logits
 
 
-def run_tool(folder: Path, head: str, inputs: dict[str, torch.Tensor], *flags: str) -> dict[str, torch.Tensor]:
-    """Runs our program on inputs; what it wrote."""
+def call_tool(*arguments: str | Path) -> None:
+    """Lets the tool's process run one command line."""
+    print(shlex.join(map(str, arguments)), file=server.stdin, flush=True)
+    for line in server.stdout:
+        if line == "done\n":
+            return
+    raise RuntimeError(f"the tool ended with status {server.wait()} at {arguments}")
+
+
+def run_tool(folder: Path, head: str, inputs: dict[str, torch.Tensor], *flags: str,
+             by_itself: bool = False) -> dict[str, torch.Tensor]:
+    """Runs our program on inputs, in a process of its own or not; what it wrote."""
     with tempfile.TemporaryDirectory() as work:
         save_file(inputs, f"{work}/in")
-        subprocess.run([tool, folder, "--head", head, "--input", f"{work}/in", "--output", f"{work}/out", *flags],
-                       check=True)
+        line = [folder, "--head", head, "--input", f"{work}/in", "--output", f"{work}/out", *flags]
+        if by_itself:
+            subprocess.run([tool, *line], check=True)
+        else:
+            call_tool(*line)
         return load_file(f"{work}/out")
 
 
@@ -207,7 +222,7 @@ class Parity(unittest.TestCase):
                 with self.subTest(kind=kind, head=head):
                     folder = self.folder / kind / head
                     save_random(config, head, folder)
-                    subprocess.run([tool, folder, "--head", head, "--export", folder / "exported"], check=True)
+                    call_tool(folder, "--head", head, "--export", folder / "exported")
                     self.assertFalse(list((folder / "exported").glob("*.safetensors.*")))
                     inputs = make_inputs(99, 2, 30, True, False)
                     before, after = (out_of(ask(load(at, head), inputs), head) for at in (folder, folder / "exported"))
@@ -216,7 +231,8 @@ class Parity(unittest.TestCase):
     def test_the_same_seed_gives_the_same_bits(self) -> None:
         save_random(bert_config(), "span", self.folder)
         inputs = {**make_inputs(99, 3, 60, True, True), "gradient": torch.randn(3, 60, 2)}
-        first, again, other = (run_tool(self.folder, "span", inputs, "--train", "--seed", seed) for seed in "112")
+        first, again, other = (run_tool(self.folder, "span", inputs, "--train", "--seed", seed, by_itself=True)
+                               for seed in "112")
         for name, tensor in first.items():
             self.assertTrue(torch.equal(tensor, again[name]), name)
         self.assertFalse(torch.equal(first["out"], other["out"]))
@@ -245,13 +261,14 @@ class Parity(unittest.TestCase):
 
 def main() -> None:
     """Reads the arguments and runs the tests."""
-    global tool
+    global tool, server
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tool", required=True, help="the program bert_model_tool")
     arguments, rest = parser.parse_known_args()
     tool = arguments.tool
     transformers.logging.set_verbosity_error()
-    unittest.main(argv=[sys.argv[0], *rest])
+    with subprocess.Popen([tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        unittest.main(argv=[sys.argv[0], *rest])
 
 
 if __name__ == "__main__":
