@@ -177,5 +177,58 @@ TEST(Rules, DeadUnitsThroughWhichNothingComesBack) {
   EXPECT_LT(confidence(0.1), 0.5);
 }
 
+// Losses that were seen early only, and evaluations to the end.
+TrainingHistory seen_early(double loss_at_end, const std::vector<double>& accuracies, Values labels = {8, 8},
+                           double share = 0.6) {
+  TrainingUnderTest training;
+  training.loss_at_end = loss_at_end;
+  training.has_labels = false;
+  training.numbers = {{"labels", std::move(labels)}, {"top_share", {share}}};
+  TrainingHistory history = training.history();
+  double after = 400;
+  std::string layout = R"({"layout":[["step",1],["eval_after",1],["eval_calls",1],["eval_accuracy",1]]})";
+  history.take_text("examination/layout", layout);
+  for (const double accuracy : accuracies) {
+    history.take_numbers(Values{after, after, 4, accuracy}, static_cast<std::int64_t>(after));
+    after += 200;
+  }
+  return history;
+}
+
+TEST(Symptoms, EvaluationsTellWhatBecameOfATrainingThatWasSeenEarlyOnly) {
+  EXPECT_TRUE(symptoms_of(seen_early(0.7, {0.5, 0.48, 0.51})).learns_nothing);
+  EXPECT_TRUE(is_told(diagnose(seen_early(0.7, {0.5, 0.48, 0.51})), "labels_misaligned"));
+  EXPECT_FALSE(symptoms_of(seen_early(0.7, {0.5, 0.7, 0.9})).learns_nothing);
+  EXPECT_FALSE(symptoms_of(seen_early(0.7, {0.5, 0.48})).learns_nothing);  // too few
+  EXPECT_FALSE(symptoms_of(seen_early(0.1, {0.5, 0.48, 0.51})).learns_nothing);
+}
+
+TEST(Data, OneClassThatAnEvaluationOfOtherSharesShows) {
+  const auto weight = [](double accuracy) {
+    return confidence_of(diagnose(seen_early(0.1, {accuracy, accuracy, accuracy}, {62, 2}, 1)), "class_imbalance");
+  };
+  EXPECT_GT(weight(0.55), 0.8);
+  EXPECT_LT(weight(0.97), 0.5);
+}
+
+TEST(Collapse, OneClassForAllWhileTheSumOfLossesFalls) {
+  const auto weight = [](double share, double accuracy) {
+    TrainingUnderTest training;
+    training.seen_part = 0.1;
+    training.compared_at_end = 8;
+    training.loss_at_end = 0.2;
+    TrainingHistory history;
+    for (const double after : {10.0, 100.0, 190.0}) {
+      training.numbers = {{"accuracy", {0.5}},     {"top_share", {share}}, {"classes", {2}},
+                          {"eval_after", {after}}, {"eval_calls", {4}},    {"eval_accuracy", {accuracy}}};
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "predicts_one_class");
+  };
+  EXPECT_GT(weight(1, 0.5), 0.25);
+  EXPECT_EQ(weight(0.6, 0.5), 0);
+  EXPECT_EQ(weight(1, 0.9), 0);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis
