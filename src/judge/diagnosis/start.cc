@@ -128,7 +128,7 @@ void look_for_scale(const Case& seen, Findings& findings) {
 
 // Before anything is learned, a model of classes is far surer than it can be.
 void look_for_sure_beginners(const Case& seen, Findings& findings) {
-  if (seen.snapshots().empty() || !(seen.symptoms.majority > 0)) return;
+  if (seen.snapshots().empty() || !(seen.symptoms.majority > 0) || !seen.history.has_seen_start) return;
   const Snapshot& first = seen.snapshots().front();
   const double spread = first.at("predicted", 1);
   // Of tokens the size says nothing.
@@ -145,6 +145,28 @@ void look_for_sure_beginners(const Case& seen, Findings& findings) {
        {},
        0,
        seen.place("optimizer")});
+}
+
+// Before its first step a model of ordinary inputs gives answers of ordinary size.
+void look_for_huge_answers(const Case& seen, Findings& findings) {
+  constexpr double kHuge = 100, kOrdinary = 15;
+  if (seen.snapshots().empty() || !seen.history.has_seen_start) return;
+  const Snapshot& first = seen.snapshots().front();
+  const double input = std::max(std::abs(first.at("input", 0)), first.at("input", 1)),
+               spread = first.at("predicted", 1),
+               wanted = std::max(std::abs(first.at("target", 0)), first.at("target", 1));
+  if (first.step > 0 || !(input < kOrdinary) || !(wanted >= 0) || !(seen.weight_gain(first) > 2)) return;
+  if (!(spread > kHuge * std::max(1.0, wanted))) return;
+  findings.push_back({"initialisation_scale",
+                      0.88,
+                      fmt::format("Before the first step the model gives answers of a spread of {}", number(spread)),
+                      {fmt::format("its inputs are around {}, its targets around {}", number(input), number(wanted)),
+                       fmt::format("the weights are {} times as large as keeps the size (0.6 to 1.4 is usual)",
+                                   number(seen.weight_gain(first))),
+                       fmt::format("the first loss is {}", number(first.at("loss")))},
+                      {},
+                      0,
+                      seen.place("optimizer")});
 }
 
 void look_for_dead_units(const Case& seen, Findings& findings) {
@@ -175,11 +197,16 @@ void look_for_dead_units(const Case& seen, Findings& findings) {
 }
 
 void look_for_saturation(const Case& seen, Findings& findings) {
+  const Graph* const graph = seen.graph();
+  const bool has_tanh = graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(),
+                                                        [](const GraphNode& node) { return node.operation == "Tanh"; });
   std::vector<std::string> saturated;
   double worst = 0;
   for (const LayerRow& layer : last_layers(seen)) {
     const LayerRow start = layer_at(seen, 0, layer.index);
-    const bool is_tanh = layer.kind == "Tanh", is_sigmoid = layer.kind == "Sigmoid";
+    // One of the program's own is known by its bounds.
+    const bool is_bounded = has_tanh && layer.largest <= 1 && start.largest <= 1 && layer.largest > 0.999;
+    const bool is_tanh = layer.kind == "Tanh" || (is_bounded && start.mean < 0.5), is_sigmoid = layer.kind == "Sigmoid";
     if (!is_tanh && !is_sigmoid) continue;
     const double share =
         is_tanh ? std::min(start.beyond, layer.beyond)
@@ -288,6 +315,7 @@ void look_at_start(const Case& seen, Findings& findings) {
   look_for_symmetry(seen, findings);
   look_for_scale(seen, findings);
   look_for_sure_beginners(seen, findings);
+  look_for_huge_answers(seen, findings);
   look_for_dead_units(seen, findings);
   look_for_saturation(seen, findings);
   look_for_vanishing(seen, findings);
