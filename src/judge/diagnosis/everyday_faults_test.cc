@@ -345,5 +345,19 @@ TEST(Collapse, ADecoderThatHasNothingOfTheCode) {
   EXPECT_NE(cause(1, "Relu"), "posterior_collapse");
 }
 
+TEST(Start, RecurrentWeightsThatAreTooLarge) {
+  const auto cause = [](const char* kind, double weight) {
+    TrainingUnderTest training;
+    training.modules =
+        fmt::format(R"({{"name":"0","kind":"{}","leaf":true}},{{"name":"2","kind":"Linear","leaf":true}})", kind);
+    training.parameters.replace(training.parameters.find("0.weight"), 8, "0.weight_hh_l0");
+    training.weight = weight;  // from 4 units to 4
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("RNN", 1.3), "initialisation_scale");
+  EXPECT_EQ(cause("RNN", 0.5), "");
+  EXPECT_EQ(cause("LSTM", 1.3), "");
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

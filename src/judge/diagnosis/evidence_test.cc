@@ -230,5 +230,62 @@ TEST(Collapse, OneClassForAllWhileTheSumOfLossesFalls) {
   EXPECT_EQ(weight(1, 0.9), 0);
 }
 
+TEST(Generalisation, ALossThatRisesWhileTheAnswersStayRight) {
+  const auto weight = [](double accuracy) {
+    TrainingUnderTest training;
+    training.steps = 60;
+    training.loss_at_end = 0.01;
+    TrainingHistory history;
+    for (const double loss : {0.3, 0.2, 0.5, 0.7}) {
+      training.numbers = {
+          {"eval_after", {10 * loss}}, {"eval_calls", {4}}, {"eval_loss", {loss}}, {"eval_accuracy", {accuracy}}};
+      training.add_to(history);
+    }
+    training.numbers.clear();
+    training.steps = 400;
+    training.add_to(history);
+    const Diagnosis diagnosis = diagnose(history);
+    return std::max(confidence_of(diagnosis, "overfitting"), confidence_of(diagnosis, "overtraining"));
+  };
+  EXPECT_GT(weight(0.7), 0.8);
+  EXPECT_LT(weight(0.98), 0.5);
+}
+
+TEST(Start, ALinearAutoencoderOfTwoLayers) {
+  const auto weight = [](double same) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = R"({"function":"mse_loss","predicted":[16,2],"target":[16,2],)"
+                        R"("predicted_dtype":"float32","target_dtype":"float32"})";
+    training.loss_at_end = 0.5;
+    training.numbers = {{"target_mean", {0, 0}}, {"target_square", {1, 1}}, {"target_is_input", {same}}};
+    training.graph = R"([["Addmm",[1,2],{}],["parameter",[],{"number":1}],["Addmm",[3],{}],)"
+                     R"(["parameter",[],{"number":0}]])";
+    return confidence_of(training.diagnosis(), "missing_nonlinearity");
+  };
+  EXPECT_GT(weight(0), 0.7);
+  EXPECT_LT(weight(1), 0.5);
+}
+
+TEST(Start, ASureBeginnerWhoseEndWasNotSeen) {
+  const auto weight = [](double evaluated) {
+    TrainingUnderTest training;
+    training.steps = 20;
+    training.numbers = {{"predicted", {0, 27, -60, 90, 0, 0}},
+                        {"labels", {4, 12}},
+                        {"loss", {11}},
+                        {"compared_loss", {11}},
+                        {"looks", {11}}};
+    training.has_labels = false;
+    TrainingHistory history = training.history();
+    history.take_text("examination/layout",
+                      R"({"layout":[["step",1],["eval_after",1],["eval_calls",1],["eval_loss",1]]})");
+    history.take_numbers(Values{400, 400, 4, evaluated}, 400);
+    return confidence_of(diagnose(history), "initialisation_scale");
+  };
+  EXPECT_GT(weight(5), 0.8);
+  EXPECT_LT(weight(0.4), 0.5);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -134,17 +134,46 @@ void look_for_sure_beginners(const Case& seen, Findings& findings) {
   // Of tokens the size says nothing.
   const bool are_numbers = std::isfinite(first.at("input_scales", 0)) || first.at("input_shape", 2) > 0;
   const double input = are_numbers ? std::max(std::abs(first.at("input", 0)), first.at("input", 1)) : 0;
-  if (!(spread > 8) || !(seen.symptoms.compared_early > 5 * seen.symptoms.constant) || input > 15) return;
+  if (!(spread > 8) || !(seen.symptoms.compared_early > 5 * seen.symptoms.yardstick) || input > 15) return;
+  const bool is_seen_late = std::isfinite(seen.symptoms.constant);
+  const double late = is_seen_late ? seen.symptoms.compared_late : seen.symptoms.eval_late;
   findings.push_back(
       {"initialisation_scale",
-       seen.symptoms.compared_late > 2 * seen.symptoms.constant ? 0.82 : 0.5,
+       late > 2 * seen.symptoms.yardstick ? 0.82 : 0.5,
        fmt::format("The model begins with answers of a spread of {}, as if it were certain", number(spread)),
        {fmt::format("the first loss is {}, that of a constant answer {}", number(seen.symptoms.compared_early),
-                    number(seen.symptoms.constant)),
+                    number(seen.symptoms.yardstick)),
         fmt::format("its inputs are around {}", number(input))},
        {},
        0,
        seen.place("optimizer")});
+}
+
+// The weights from one step in time to the next multiply again and again: what they are too large by becomes a power of
+// the length. Of gated layers the gates hold that back.
+void look_for_recurrent_scale(const Case& seen, Findings& findings) {
+  constexpr double kTooLarge = 1.8;  // of weights drawn at random, the factor of a step; 1 of orthogonal ones
+  if (seen.snapshots().empty() || !seen.history.has_seen_start) return;
+  const auto& parameters = seen.structure().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = parameters[i];
+    if (!contains(parameter.name, "weight_hh") || parameter.optimizers.empty() ||
+        !is_one_of(seen.kind_of_owner(parameter), {"RNN", "RNNCell"}))
+      continue;
+    const double gain = seen.snapshots().front().at("weight", i) * std::sqrt(parameter.fan_in());
+    if (!(gain > kTooLarge)) continue;
+    findings.push_back(
+        {"initialisation_scale",
+         0.82,
+         fmt::format("The recurrent weights {} begin {} times too large", parameter.name, number(gain)),
+         {"root mean square times the square root of the inputs is 1 where a signal keeps its size from step to step",
+          fmt::format("the first loss is {}, the last one {}", number(seen.symptoms.train.first),
+                      number(seen.symptoms.train.late))},
+         {},
+         0,
+         seen.place("optimizer")});
+    return;
+  }
 }
 
 // Before its first step a model of ordinary inputs gives answers of ordinary size.
@@ -290,7 +319,10 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
   }
   if (pairs == 0) return;
   const bool none = nonlinear == 0 || (pairs + 1 >= maps && maps >= 2);
-  const bool weak = seen.symptoms.learns_nothing || seen.symptoms.skill < 0.6 || !seen.symptoms.learns_well;
+  // An encoder and a decoder of one layer each are linear on purpose.
+  const bool is_projection = seen.reconstructs() && maps == 2 && seen.symptoms.learns_well;
+  const bool weak =
+      !is_projection && (seen.symptoms.learns_nothing || seen.symptoms.skill < 0.6 || !seen.symptoms.learns_well);
   double confidence = 0;
   if (none && maps >= 3)
     confidence = weak ? 0.9 : 0.45;
@@ -316,6 +348,7 @@ void look_at_start(const Case& seen, Findings& findings) {
   look_for_scale(seen, findings);
   look_for_sure_beginners(seen, findings);
   look_for_huge_answers(seen, findings);
+  look_for_recurrent_scale(seen, findings);
   look_for_dead_units(seen, findings);
   look_for_saturation(seen, findings);
   look_for_vanishing(seen, findings);

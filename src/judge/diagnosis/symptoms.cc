@@ -220,6 +220,7 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   const bool is_seen_late = !yardstick.empty() && 5 * yardstick.steps.back() >= 3 * history.last_step;
   const bool is_known = course.late > kNoBetter * symptoms.constant && evaluate_by_chance(history, symptoms);
   symptoms.is_seen_late = symptoms.is_seen_late || is_known;
+  symptoms.yardstick = symptoms.constant;
   if (!is_seen_late && !is_known) symptoms.constant = kUnknown;  // nothing is known of what it has come to
   symptoms.compared_early = course.first;
   symptoms.compared_late = course.late;
@@ -245,8 +246,8 @@ void leave_out_masked(const TrainingHistory& history, Symptoms& symptoms) {
     shares.push_back(snapshot.at("compared_elements") / snapshot.at("loss"));
   const double share = median(shares);
   if (!std::isfinite(share) || std::abs(share - 1) < 0.05) return;
-  symptoms.constant = symptoms.skill = symptoms.compared_early = symptoms.compared_late = symptoms.compared_best =
-      kUnknown;
+  symptoms.constant = symptoms.yardstick = symptoms.skill = symptoms.compared_early = symptoms.compared_late =
+      symptoms.compared_best = kUnknown;
   symptoms.majority = symptoms.accuracy = kUnknown;
 }
 
