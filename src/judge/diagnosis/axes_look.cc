@@ -188,6 +188,42 @@ void look_for_exchanged_axes(const Case& seen, Findings& findings) {
   }
 }
 
+// How many places in time the inputs have; 0 where that is not known.
+double length_of_inputs(const Case& seen) {
+  const Snapshot& first = seen.snapshots().front();
+  if (const double length = first.at("input_shape", 1); first.at("input_shape", 2) > 0) return length;
+  const double samples = static_cast<double>(seen.structure().compared.front().target.front());
+  const double tokens = first.at("symbols", 0);
+  return tokens > 0 && std::fmod(tokens, samples) == 0 ? tokens / samples : 0;
+}
+
+// nn.MultiheadAttention with batch_first=False takes the first axis for time: given the samples there, each looks at
+// the others of its batch.
+void look_for_attention_over_samples(const Case& seen, const Graph& graph, Findings& findings) {
+  const auto& modules = seen.structure().modules;
+  const bool takes_time_first = std::any_of(modules.begin(), modules.end(), [](const Module& each) {
+    const auto found = each.settings.find("batch_first");
+    return contains(each.kind, "MultiheadAttention") && found != each.settings.end() && found->second == 0;
+  });
+  const auto& compared = seen.structure().compared;
+  if (!takes_time_first || compared.empty() || compared.front().target.empty()) return;
+  const double samples = static_cast<double>(compared.front().target.front()), length = length_of_inputs(seen);
+  if (samples < 2 || length < 2 || length == samples) return;
+  const bool looks_at_samples = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const GraphNode& node) {
+    return node.operation == "Softmax" && setting_of(node, "queries") == samples && setting_of(node, "keys") == samples;
+  });
+  if (!looks_at_samples) return;
+  findings.push_back({"inputs_scrambled",
+                      0.9,
+                      fmt::format("An attention with batch_first=False gets the {} samples of the batch as its places "
+                                  "in time",
+                                  samples),
+                      {fmt::format("its weights are [{}, {}], and the inputs are {} long", samples, samples, length)},
+                      {},
+                      0,
+                      seen.place("loss")});
+}
+
 }  // namespace
 
 void look_at_axes(const Case& seen, Findings& findings) {
@@ -198,6 +234,7 @@ void look_at_axes(const Case& seen, Findings& findings) {
   look_for_ctc_axis(seen, *graph, findings);
   look_for_pooling_axis(seen, *graph, findings);
   look_for_sight_ahead(seen, *graph, findings);
+  look_for_attention_over_samples(seen, *graph, findings);
 }
 
 }  // namespace trainwarden::diagnosis

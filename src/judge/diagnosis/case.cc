@@ -49,6 +49,10 @@ double Case::weight_gain(const Snapshot& snapshot) const {
   return median(gains);
 }
 
+bool Case::reconstructs() const {
+  return median_of(history, "target_is_input") > 0.95;
+}
+
 bool Case::is_ill() const {
   return symptoms.has_diverged || symptoms.learns_nothing || symptoms.loses_what_it_learned;
 }

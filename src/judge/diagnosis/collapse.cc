@@ -83,10 +83,17 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   const bool tells_apart = std::fmax(symptoms.accuracy, symptoms.eval_accuracy) > symptoms.majority + 0.1 ||
                            symptoms.eval_accuracy > symptoms.majority + 0.1;
-  if (share > 0.97 && !tells_apart && symptoms.majority < 0.8 && !symptoms.learns_well &&
-      (classes >= 2 || symptoms.chance == 0.5)) {
+  // The sum of several losses may fall while that of the classes goes up.
+  const bool is_bad = !symptoms.learns_well || symptoms.compared_late > 1.5 * symptoms.constant;
+  // One class for all gives the same share of right answers each time.
+  const auto& evaluations = seen.history.evaluations;
+  const bool is_evaluated =
+      share > 0.99 && evaluations.size() >= 3 && evaluations.front().accuracy < symptoms.majority + 0.1 &&
+      std::all_of(evaluations.begin(), evaluations.end(),
+                  [&](const Evaluated& each) { return std::abs(each.accuracy - evaluations.front().accuracy) < 1e-6; });
+  if (share > 0.97 && !tells_apart && symptoms.majority < 0.8 && is_bad && (classes >= 2 || symptoms.chance == 0.5)) {
     findings.push_back({"predicts_one_class",
-                        0.6,
+                        is_evaluated && symptoms.learns_well ? 0.82 : 0.6,  // else it learns nothing, by whatever cause
                         fmt::format("The model gives one class for {:.0f} % of the samples", 100 * share),
                         {fmt::format("the largest class has {:.0f} % of the labels", 100 * symptoms.majority)},
                         {},
@@ -178,6 +185,20 @@ void look_for_dead_code(const Case& seen, Findings& findings) {
   }
 }
 
+// A decoder that reconstructs no better than the mean of all inputs has nothing of the code.
+void look_for_ignored_code(const Case& seen, Findings& findings) {
+  const Symptoms& symptoms = seen.symptoms;
+  if (!samples_a_code(seen) || !seen.reconstructs() || !symptoms.learns_nothing) return;
+  if (!(symptoms.train.late < 0.8 * symptoms.train.first)) return;  // it has learned the mean
+  findings.push_back({"posterior_collapse",
+                      0.82,
+                      "What is reconstructed is the same for all inputs: the latent code carries nothing",
+                      seen.course(),
+                      {},
+                      0,
+                      seen.place("loss")});
+}
+
 }  // namespace
 
 void look_at_collapse(const Case& seen, Findings& findings) {
@@ -186,6 +207,7 @@ void look_at_collapse(const Case& seen, Findings& findings) {
   look_for_same_images(seen, findings);
   look_for_prior(seen, findings);
   look_for_dead_code(seen, findings);
+  look_for_ignored_code(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

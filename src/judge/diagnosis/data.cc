@@ -162,9 +162,8 @@ void look_for_order(const Case& seen, Findings& findings) {
 
 void look_for_imbalance(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
-  if (!(symptoms.majority > 0.85) || symptoms.majority > 0.9995 || symptoms.is_adversarial) return;
-  const bool reconstructs = median_of(seen.history, "target_is_input") > 0.95;
-  if (reconstructs) return;
+  if (!(symptoms.majority > 0.85) || symptoms.majority > 0.9995 || symptoms.is_adversarial || seen.reconstructs())
+    return;
   const std::size_t count = seen.snapshots().size();
   // Classes that weigh differently in the loss are what is done about it.
   const double plain = median_of(seen.history, "plain_loss") / median_of(seen.history, "compared_loss");
@@ -172,9 +171,13 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
   const double share = median_of(seen.history, "top_share", 0, count - std::min<std::size_t>(count, 3));
   const bool no_better = symptoms.accuracy < symptoms.majority + 0.2 * (1 - symptoms.majority);
   // What was seen at the beginning alone says nothing: all models begin so.
-  const bool is_seen_late = count > 0 && 2 * seen.snapshots().back().step >= symptoms.steps;
+  const auto is_late = [&](std::int64_t step) { return 2 * step >= symptoms.steps; };
+  const bool is_seen_late = count > 0 && is_late(seen.snapshots().back().step);
+  const bool is_evaluated_late =
+      !seen.history.evaluations.empty() && is_late(seen.history.evaluations.back().after_step);
   // An evaluation of other shares shows it, though the training's own answers are nearly all right.
-  const bool fails = share > 0.98 && symptoms.eval_accuracy < symptoms.majority - 0.2 && is_seen_late;
+  const bool fails =
+      share > 0.98 && symptoms.eval_accuracy < symptoms.majority - 0.2 && (is_seen_late || is_evaluated_late);
   const bool gives_one = fails || (share > 0.98 && no_better && !(symptoms.skill > 0.5) && is_seen_late);
   findings.push_back(
       {"class_imbalance",
@@ -195,7 +198,8 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
 void look_for_misalignment(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!std::isfinite(symptoms.skill) || symptoms.train.count < 30 || symptoms.has_diverged) return;
-  if (symptoms.is_adversarial) return;
+  // Who reconstructs the input has no labels.
+  if (symptoms.is_adversarial || seen.reconstructs()) return;
   // The machinery works: weights have moved far, and the loss has come down to the constant answer and stays there.
   double moved = 0;
   const auto& snapshots = seen.snapshots();
@@ -273,30 +277,6 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
          0,
          {}});
   }
-}
-
-// Where the label of a sample is its place in the batch, each is told from the others of its batch alone.
-void look_for_few_negatives(const Case& seen, Findings& findings) {
-  constexpr double kFew = 4;
-  const double classes = seen.symptoms.classes;
-  if (!(classes <= kFew) || classes < 2 || seen.structure().compared.empty()) return;
-  const Compared& compared = seen.structure().compared.front();
-  const bool is_square = compared.predicted.size() == 2 && compared.predicted[0] == compared.predicted[1];
-  for (const Snapshot& snapshot : seen.snapshots()) {
-    const Values* labels = snapshot.find("labels");
-    if (!is_square || labels == nullptr || std::any_of(labels->begin(), labels->end(), [](double n) { return n != 1; }))
-      return;
-  }
-  if (seen.snapshots().size() < 3) return;
-  findings.push_back(
-      {"batch_size",
-       0.85,
-       fmt::format("Each sample is told from {} other{} of its batch only", classes - 1, classes > 2 ? "s" : ""),
-       {fmt::format("the labels are the places in a batch of {}", classes),
-        "contrastive losses live on many negatives"},
-       {},
-       0,
-       seen.place("loss")});
 }
 
 void look_for_leak(const Case& seen, Findings& findings) {
@@ -397,7 +377,6 @@ void look_at_data(const Case& seen, Findings& findings) {
   look_for_order(seen, findings);
   look_for_imbalance(seen, findings);
   look_for_misalignment(seen, findings);
-  look_for_few_negatives(seen, findings);
   look_for_leak(seen, findings);
   look_for_telling_feature(seen, findings);
   look_for_shifts(seen, findings);

@@ -219,5 +219,145 @@ TEST(Data, ClassesThatWeighDifferentlyAreMeantToBeRare) {
   EXPECT_LT(confidence(0.2), 0.5);
 }
 
+TEST(Rates, AMomentumThatMakesTheEvaluationSwing) {
+  const auto weight = [](double momentum, double late) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = R"({"function":"mse_loss","predicted":[16,1],"target":[16,1],)"
+                        R"("predicted_dtype":"float32","target_dtype":"float32"})";
+    training.optimizer =
+        fmt::format(R"({{"kind":"SGD","groups":[{{"parameters":2,"lr":0.02,"momentum":{}}}]}})", momentum);
+    training.steps = 60;
+    TrainingHistory history;
+    for (const double loss : {0.4, 0.3, late}) {
+      training.numbers = {{"eval_after", {loss}}, {"eval_calls", {4}}, {"eval_loss", {loss}}};
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "momentum_too_high");
+  };
+  EXPECT_GT(weight(0.999, 1.5), 0.8);
+  EXPECT_LT(weight(0.99, 0.32), 0.5);
+  EXPECT_EQ(weight(0.9, 1.5), 0);
+}
+
+TEST(Wiring, AnOptimizerThatIsMadeAnewAndGoneByTheTimeOfTheLook) {
+  TrainingUnderTest training;
+  for (auto at = training.parameters.find("[0]"); at != std::string::npos; at = training.parameters.find("[0]"))
+    training.parameters.replace(at, 3, "[]");
+  training.optimizer = "";
+  training.steps = 1;
+  training.counts = {400, 400, 400, 400, 0, 0, 0, 0, 400, 399};
+  EXPECT_EQ(first_cause(training.diagnosis()), "optimizer_recreated");
+  training.counts = {400, 400, 400, 400, 0, 0, 0, 0, 0, 0};
+  EXPECT_NE(first_cause(training.diagnosis()), "optimizer_recreated");
+}
+
+TEST(Wiring, GradientsThatATrainingBeforeHasLeft) {
+  const auto cause = [](std::size_t fresh) {
+    TrainingUnderTest training;
+    training.parameters.replace(training.parameters.find("[0]"), 3, "[]");
+    TrainingHistory history;
+    for (std::size_t i = 0; i < 12; ++i) {
+      training.steps = 5;
+      training.gradient = {i < fresh ? 0.1 + 0.01 * static_cast<double>(i) : 0.05, 0.1 + 0.01 * static_cast<double>(i)};
+      training.add_to(history);
+    }
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(cause(12), "parameters_not_in_optimizer");
+  EXPECT_EQ(cause(2), "");
+}
+
+TEST(Start, AnswersOfHugeSizeBeforeTheFirstStep) {
+  const auto weight = [](double spread, double input, double wanted) {
+    TrainingUnderTest training;
+    training.weight = 1.4;  // of 4 inputs and of 8
+    training.has_labels = false;
+    training.numbers = {{"input", {0, input, -3, 3, 0, 0}},
+                        {"predicted", {0, spread, -3 * spread, 3 * spread, 0, 0}},
+                        {"target", {0, wanted, -wanted, wanted, 0, 0}}};
+    return confidence_of(training.diagnosis(), "initialisation_scale");
+  };
+  EXPECT_GT(weight(10'000, 0.3, 0.3), 0.8);
+  EXPECT_EQ(weight(3, 0.3, 0.3), 0);
+  EXPECT_EQ(weight(10'000, 900, 0.3), 0);    // its inputs are large
+  EXPECT_EQ(weight(10'000, 0.3, 9'000), 0);  // as its targets are
+}
+
+TEST(Start, AnActivationOfTheProgramsOwnThatIsSaturated) {
+  const auto weight = [](double beyond, double largest) {
+    TrainingUnderTest training;
+    training.modules = R"({"name":"0","kind":"Steep","leaf":true},{"name":"2","kind":"Linear","leaf":true})";
+    training.graph = R"([["Addmm",[1,2],{}],["parameter",[],{"number":1}],["Tanh",[3],{}],["leaf",[],{}]])";
+    training.numbers = {{"layers", {0, 0.9, 0, largest, beyond, 0.9, 0.1, 0, 0, 1, 0, 3, 0.2, 0.9, 0.1, 0}}};
+    return confidence_of(training.diagnosis(), "saturated_activations");
+  };
+  EXPECT_GT(weight(0.9, 1), 0.3);
+  EXPECT_EQ(weight(0.2, 1), 0);
+  EXPECT_EQ(weight(0.9, 2.5), 0);  // it has no bound
+}
+
+TEST(Inputs, ANumberThatStandsForAMissingOne) {
+  const auto found = [](double lowest, double highest) {
+    TrainingUnderTest training;
+    training.loss_at_end = 0.72;
+    training.numbers = {{"input", {6, 400, lowest, highest, 0, 0}},
+                        {"input_peak", {0.8}},
+                        {"input_shape", {50, 40}},
+                        {"input_scales", {400, 1}}};
+    return training.diagnosis();
+  };
+  EXPECT_EQ(first_cause(found(-2, 18'000)), "bad_samples");
+  EXPECT_FALSE(is_told(found(-2, 18'000), "input_scale"));
+  EXPECT_LT(confidence_of(found(-300, 18'000), "bad_samples"), 0.5);
+}
+
+TEST(Inputs, AnswersAsLargeAsTheInputs) {
+  const auto weight = [](double spread) {
+    TrainingUnderTest training;
+    training.numbers = {{"input", {3'000, 11'000, 0, 80'000, 0, 0}},
+                        {"input_scales", {11'000, 1}},
+                        {"predicted", {0, spread, -spread, spread, 0, 0}},
+                        {"target", {0, 1, -2, 2, 0, 0}}};
+    return confidence_of(training.diagnosis(), "input_scale");
+  };
+  EXPECT_GT(weight(700), 0.8);
+  EXPECT_LT(weight(1), 0.5);
+}
+
+TEST(Collapse, ADecoderThatHasNothingOfTheCode) {
+  const auto cause = [](double same, const char* operation) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = R"({"function":"mse_loss","predicted":[16,2],"target":[16,2],)"
+                        R"("predicted_dtype":"float32","target_dtype":"float32"})";
+    training.loss_at_end = 0.2;
+    training.numbers = {{"target_mean", {0, 0}}, {"target_square", {0.25, 0.25}}, {"target_is_input", {same}}};
+    training.graph = fmt::format(R"([["Mean",[1],{{}}],["{}",[2],{{}}],["parameter",[],{{"number":0}}]])", operation);
+    TrainingHistory history = training.history();
+    training.loss_at_end = 0.25;
+    training.steps = 2000;
+    training.add_to(history);
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(cause(1, "Exp"), "posterior_collapse");
+  EXPECT_NE(cause(0, "Exp"), "posterior_collapse");
+  EXPECT_NE(cause(1, "Relu"), "posterior_collapse");
+}
+
+TEST(Start, RecurrentWeightsThatAreTooLarge) {
+  const auto cause = [](const char* kind, double weight) {
+    TrainingUnderTest training;
+    training.modules =
+        fmt::format(R"({{"name":"0","kind":"{}","leaf":true}},{{"name":"2","kind":"Linear","leaf":true}})", kind);
+    training.parameters.replace(training.parameters.find("0.weight"), 8, "0.weight_hh_l0");
+    training.weight = weight;  // from 4 units to 4
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("RNN", 1.3), "initialisation_scale");
+  EXPECT_EQ(cause("RNN", 0.5), "");
+  EXPECT_EQ(cause("LSTM", 1.3), "");
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -177,5 +177,115 @@ TEST(Rules, DeadUnitsThroughWhichNothingComesBack) {
   EXPECT_LT(confidence(0.1), 0.5);
 }
 
+// Losses that were seen early only, and evaluations to the end.
+TrainingHistory seen_early(double loss_at_end, const std::vector<double>& accuracies, Values labels = {8, 8},
+                           double share = 0.6) {
+  TrainingUnderTest training;
+  training.loss_at_end = loss_at_end;
+  training.has_labels = false;
+  training.numbers = {{"labels", std::move(labels)}, {"top_share", {share}}};
+  TrainingHistory history = training.history();
+  double after = 400;
+  std::string layout = R"({"layout":[["step",1],["eval_after",1],["eval_calls",1],["eval_accuracy",1]]})";
+  history.take_text("examination/layout", layout);
+  for (const double accuracy : accuracies) {
+    history.take_numbers(Values{after, after, 4, accuracy}, static_cast<std::int64_t>(after));
+    after += 200;
+  }
+  return history;
+}
+
+TEST(Symptoms, EvaluationsTellWhatBecameOfATrainingThatWasSeenEarlyOnly) {
+  EXPECT_TRUE(symptoms_of(seen_early(0.7, {0.5, 0.48, 0.51})).learns_nothing);
+  EXPECT_TRUE(is_told(diagnose(seen_early(0.7, {0.5, 0.48, 0.51})), "labels_misaligned"));
+  EXPECT_FALSE(symptoms_of(seen_early(0.7, {0.5, 0.7, 0.9})).learns_nothing);
+  EXPECT_FALSE(symptoms_of(seen_early(0.7, {0.5, 0.48})).learns_nothing);  // too few
+  EXPECT_FALSE(symptoms_of(seen_early(0.1, {0.5, 0.48, 0.51})).learns_nothing);
+}
+
+TEST(Data, OneClassThatAnEvaluationOfOtherSharesShows) {
+  const auto weight = [](double accuracy) {
+    return confidence_of(diagnose(seen_early(0.1, {accuracy, accuracy, accuracy}, {62, 2}, 1)), "class_imbalance");
+  };
+  EXPECT_GT(weight(0.55), 0.8);
+  EXPECT_LT(weight(0.97), 0.5);
+}
+
+TEST(Collapse, OneClassForAllWhileTheSumOfLossesFalls) {
+  const auto weight = [](double share, double accuracy) {
+    TrainingUnderTest training;
+    training.seen_part = 0.1;
+    training.compared_at_end = 8;
+    training.loss_at_end = 0.2;
+    TrainingHistory history;
+    for (const double after : {10.0, 100.0, 190.0}) {
+      training.numbers = {{"accuracy", {0.5}},     {"top_share", {share}}, {"classes", {2}},
+                          {"eval_after", {after}}, {"eval_calls", {4}},    {"eval_accuracy", {accuracy}}};
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "predicts_one_class");
+  };
+  EXPECT_GT(weight(1, 0.5), 0.25);
+  EXPECT_EQ(weight(0.6, 0.5), 0);
+  EXPECT_EQ(weight(1, 0.9), 0);
+}
+
+TEST(Generalisation, ALossThatRisesWhileTheAnswersStayRight) {
+  const auto weight = [](double accuracy) {
+    TrainingUnderTest training;
+    training.steps = 60;
+    training.loss_at_end = 0.01;
+    TrainingHistory history;
+    for (const double loss : {0.3, 0.2, 0.5, 0.7}) {
+      training.numbers = {
+          {"eval_after", {10 * loss}}, {"eval_calls", {4}}, {"eval_loss", {loss}}, {"eval_accuracy", {accuracy}}};
+      training.add_to(history);
+    }
+    training.numbers.clear();
+    training.steps = 400;
+    training.add_to(history);
+    const Diagnosis diagnosis = diagnose(history);
+    return std::max(confidence_of(diagnosis, "overfitting"), confidence_of(diagnosis, "overtraining"));
+  };
+  EXPECT_GT(weight(0.7), 0.8);
+  EXPECT_LT(weight(0.98), 0.5);
+}
+
+TEST(Start, ALinearAutoencoderOfTwoLayers) {
+  const auto weight = [](double same) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = R"({"function":"mse_loss","predicted":[16,2],"target":[16,2],)"
+                        R"("predicted_dtype":"float32","target_dtype":"float32"})";
+    training.loss_at_end = 0.5;
+    training.numbers = {{"target_mean", {0, 0}}, {"target_square", {1, 1}}, {"target_is_input", {same}}};
+    training.graph = R"([["Addmm",[1,2],{}],["parameter",[],{"number":1}],["Addmm",[3],{}],)"
+                     R"(["parameter",[],{"number":0}]])";
+    return confidence_of(training.diagnosis(), "missing_nonlinearity");
+  };
+  EXPECT_GT(weight(0), 0.7);
+  EXPECT_LT(weight(1), 0.5);
+}
+
+TEST(Start, ASureBeginnerWhoseEndWasNotSeen) {
+  const auto weight = [](double evaluated) {
+    TrainingUnderTest training;
+    training.steps = 20;
+    training.numbers = {{"predicted", {0, 27, -60, 90, 0, 0}},
+                        {"labels", {4, 12}},
+                        {"loss", {11}},
+                        {"compared_loss", {11}},
+                        {"looks", {11}}};
+    training.has_labels = false;
+    TrainingHistory history = training.history();
+    history.take_text("examination/layout",
+                      R"({"layout":[["step",1],["eval_after",1],["eval_calls",1],["eval_loss",1]]})");
+    history.take_numbers(Values{400, 400, 4, evaluated}, 400);
+    return confidence_of(diagnose(history), "initialisation_scale");
+  };
+  EXPECT_GT(weight(5), 0.8);
+  EXPECT_LT(weight(0.4), 0.5);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

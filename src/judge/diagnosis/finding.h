@@ -31,6 +31,7 @@ struct Case {
   // "train.py:42", or nothing.
   std::string place(std::string_view what) const;
   std::vector<std::string> course() const;  // how the loss went, as lines of evidence
+  bool reconstructs() const;                // are its targets its inputs?
   bool is_ill() const;                      // the training does not do what it should, whatever the cause
   // Is it a matrix or a kernel that maps activations, not a table or a scale?
   bool is_map(const Parameter& parameter) const;
@@ -51,7 +52,8 @@ void look_at_masks(const Case& seen, Findings& findings);  // of attention
 void look_at_signs(const Case& seen, Findings& findings);  // of what a loss is made of
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_inputs(const Case& seen, Findings& findings);
-void look_at_data(const Case& seen, Findings& findings);  // what it is to learn of them
+void look_at_data(const Case& seen, Findings& findings);   // what it is to learn of them
+void look_at_pairs(const Case& seen, Findings& findings);  // contrastive
 void look_at_overlap(const Case& seen, Findings& findings);
 void look_at_modes(const Case& seen, Findings& findings);
 void look_at_generalisation(const Case& seen, Findings& findings);

@@ -15,6 +15,12 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
   if (symptoms.evaluations < 3 || symptoms.is_adversarial || !(symptoms.compared_late >= 0)) return;
   const double train = symptoms.compared_late, late = symptoms.eval_late, best = symptoms.eval_best;
   if (!(late > 0) || !(best > 0)) return;
+  // Of several losses that are added up, one that is next to nothing is not what the training is about.
+  constexpr double kPart = 0.05;
+  if (std::abs(symptoms.part) < kPart && !symptoms.is_seen_late) return;
+  // Answers that stay right, of which a few wrong ones have become surer.
+  constexpr double kRight = 0.95, kLost = 0.03;
+  const bool is_right = symptoms.eval_accuracy > kRight && symptoms.eval_accuracy_best - symptoms.eval_accuracy < kLost;
   const bool rises = late > 1.15 * best && late - best > 0.02 * std::abs(symptoms.eval_first);
   const bool parts =
       late > 2 * train && late - train > 0.15 * std::fmax(symptoms.constant, std::abs(symptoms.train.first));
@@ -25,9 +31,9 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
       fmt::format("the evaluation was best at step {} of {}, with {}", symptoms.eval_best_after, symptoms.steps,
                   number(best))};
   if (rises && parts) {
-    const double weight = share > 0.75        ? 0.45  // it was stopped soon after its best
-                          : late > 1.5 * best ? 0.85
-                                              : 0.7;
+    const double weight = share > 0.75 || is_right ? 0.45  // it was stopped soon after its best
+                          : late > 1.5 * best      ? 0.85
+                                                   : 0.7;
     findings.push_back({"overfitting",
                         weight,
                         "The evaluation becomes worse while the training goes on to improve",

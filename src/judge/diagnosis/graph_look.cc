@@ -217,6 +217,35 @@ void look_for_minimised_ratio(const Case& seen, const Graph& graph, Findings& fi
        seen.place("backward")});
 }
 
+// The Kullback-Leibler divergence takes log-probabilities: t (log t - x). With probabilities for x nothing holds it
+// back but their sum, and it goes below zero. As KlDiv, or as PyTorch puts it together: Sub of a product with what is
+// no log.
+void look_for_divergence_of_probabilities(const Case& seen, const Graph& graph, Findings& findings) {
+  const auto is_probability = [&](std::size_t at) {
+    return is_one_of(graph.nodes[past_views(graph, at)].operation, {"Softmax", "Sigmoid"});
+  };
+  const bool is_there = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const GraphNode& node) {
+    if (node.from.empty()) return false;
+    if (node.operation == "KlDiv") return is_probability(node.from.front());
+    if (node.operation != "Sub" || node.from.size() != 1) return false;
+    const GraphNode& product = graph.nodes[node.from.front()];
+    const auto factor = product.settings.find("factor");
+    return product.operation == "Mul" && product.from.size() == 1 && factor != product.settings.end() &&
+           factor->second == 1 && is_probability(product.from.front());
+  });
+  if (!is_there) return;
+  const bool is_below = seen.symptoms.train.best < 0;
+  findings.push_back(
+      {"wrong_loss_function",
+       is_below ? 0.93 : 0.82,
+       "kl_div gets probabilities where it takes log-probabilities",
+       {fmt::format("the loss goes from {} to {}", number(seen.symptoms.train.first), number(seen.symptoms.train.late)),
+        "use log_softmax for its first argument"},
+       {},
+       0,
+       seen.place("backward")});
+}
+
 }  // namespace
 
 void look_at_graph(const Case& seen, Findings& findings) {
@@ -226,6 +255,7 @@ void look_at_graph(const Case& seen, Findings& findings) {
   look_for_drawn_values(seen, *graph, findings);
   look_for_recurrence(seen, *graph, findings);
   look_for_minimised_ratio(seen, *graph, findings);
+  look_for_divergence_of_probabilities(seen, *graph, findings);
 }
 
 }  // namespace trainwarden::diagnosis

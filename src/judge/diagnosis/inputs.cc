@@ -102,7 +102,7 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
 void look_for_lone_elements(const Case& seen, Findings& findings) {
   for (const char* what : {"input", "input1", "input2", "input3", "target"}) {
     std::size_t hit = 0, count = 0;
-    double farthest = 0;
+    double farthest = 0, other_side = 0;  // what is usual on the other side of zero
     for (const Snapshot& snapshot : seen.snapshots()) {
       const double share = snapshot.at(std::string(what) + "_peak"), zeros = snapshot.at(what, 4);
       if (!std::isfinite(share) || zeros > 0.9 || snapshot.at("input_shape", 0) < 16) continue;
@@ -110,13 +110,18 @@ void look_for_lone_elements(const Case& seen, Findings& findings) {
       if (share < 0.5) continue;
       ++hit;
       farthest = std::max({farthest, std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax))});
+      other_side = std::max(other_side, std::min(std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax))));
     }
     const Course& train = seen.symptoms.train;
     const bool hurts = seen.is_ill() || seen.symptoms.is_rough || train.peak > 3 * std::abs(train.first);
     if (count < 6 || hit * 10 < count) continue;
+    // In so many batches, and so far from all that is on the other side: a number that stands for a missing one.
+    const bool is_mark = hit * 3 >= count && other_side > 0 && farthest > 300 * other_side;
     findings.push_back(
         {"bad_samples",
-         hurts ? 0.75 : 0.45,
+         !hurts    ? 0.45
+         : is_mark ? 0.88
+                   : 0.75,
          fmt::format("Single {} of up to {} outweigh all others of their batch",
                      std::string_view(what) == "target" ? "targets" : "inputs", number(farthest)),
          with_samples(
@@ -203,7 +208,10 @@ void look_for_input_scale(const Case& seen, Findings& findings) {
   }
   const double widest = median_of(seen.history, "input_scales", 0),
                narrowest = median_of(seen.history, "input_scales", 1);
-  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 ||
+  // Before the first step the model answers as if the targets were as large as the inputs.
+  const Snapshot& first = seen.snapshots().front();
+  const bool begins_far = first.at("predicted", 1) > 30 * std::max(1.0, first.at("target", 1));
+  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 || begins_far ||
                    seen.symptoms.train.first > 3 * seen.symptoms.constant;
   if (size > 15) {
     findings.push_back({"input_scale",

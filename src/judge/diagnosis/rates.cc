@@ -391,7 +391,8 @@ void look_for_momentum(const Case& seen, Findings& findings) {
   if (!(momentum >= 0.985)) return;
   const Symptoms& symptoms = seen.symptoms;
   const bool swings = symptoms.is_rough || symptoms.has_diverged || symptoms.learns_nothing ||
-                      symptoms.loses_what_it_learned || symptoms.train.peak > 1.5 * symptoms.train.first;
+                      symptoms.loses_what_it_learned || symptoms.train.peak > 1.5 * symptoms.train.first ||
+                      symptoms.eval_late > 2 * symptoms.eval_best;
   findings.push_back(
       {"momentum_too_high",
        swings ? 0.85 : 0.35,

@@ -336,5 +336,54 @@ TEST(Reduction, ASumThatIsDividedIsNone) {
   EXPECT_FALSE(is_a_sum(R"(["Mul",[1],{"factor":1}])"));
 }
 
+TEST(Graph, ADivergenceOfProbabilities) {
+  // As kl_div() is put together: the log of the target, less the product of target and input, summed up.
+  const auto cause = [](const char* input, int factor) {
+    return cause_of_graph(fmt::format(R"([["Div",[1],{{}}],["Sum",[2],{{}}],["Sub",[3],{{}}],)"
+                                      R"(["Mul",[4],{{"factor":{}}}],["{}",[5],{{}}],["leaf",[],{{}}]])",
+                                      factor, input));
+  };
+  EXPECT_EQ(cause("Softmax", 1), "wrong_loss_function");
+  EXPECT_EQ(cause("LogSoftmax", 1), "");
+  EXPECT_EQ(cause("Softmax", 0), "");  // by weights of either sign
+  EXPECT_EQ(cause_of_graph(R"([["KlDiv",[1],{}],["Softmax",[2],{}],["leaf",[],{}]])"), "wrong_loss_function");
+}
+
+TEST(Axes, AnAttentionThatGetsTheSamplesAsItsPlaces) {
+  const auto cause = [](const char* batch_first, int places, double tokens) {
+    TrainingUnderTest training;
+    training.modules += fmt::format(
+        R"(,{{"name":"a","kind":"MultiheadAttention","leaf":false,"settings":{{"batch_first":{}}}}})", batch_first);
+    training.graph = fmt::format(R"([["Softmax",[1],{{"dim":-1,"axes":3,"queries":{0},"keys":{0},"peak":0.1}}],)"
+                                 R"(["leaf",[],{{}}]])",
+                                 places);
+    training.numbers = {{"symbols", {tokens, 9, 0.3}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("false", 16, 320), "inputs_scrambled");
+  EXPECT_EQ(cause("false", 20, 320), "");  // 16 samples of 20 tokens: it looks at those
+  EXPECT_EQ(cause("true", 16, 320), "");
+  EXPECT_EQ(cause("false", 16, 256), "");  // as many tokens as samples
+}
+
+TEST(Signs, PlayersThatPullInTheSameDirection) {
+  const auto cause = [](double loss, bool has_two) {
+    TrainingUnderTest training;
+    training.compared = "";
+    training.has_labels = false;
+    training.loss_at_end = 0.6;
+    training.steps = 50;
+    if (has_two) training.optimizer += R"(,{"kind":"Adam","groups":[{"parameters":1,"lr":0.1}]})";
+    training.numbers = {{"calls", {2, 2}}};
+    TrainingHistory history = training.history();
+    training.loss_at_end = loss;
+    training.steps = 400;
+    training.add_to(history);
+    return confidence_of(diagnose(history), "loss_sign");
+  };
+  EXPECT_EQ(cause(-5000, true), 0.8);
+  EXPECT_EQ(cause(-20, true), 0);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -137,10 +137,27 @@ void look_for_helped_discriminator(const Case& seen, Findings& findings) {
        seen.place("loss")});
 }
 
+// A critic and its generator pull what they share in opposite directions. Where it falls without end they pull in the
+// same one.
+void look_for_agreeing_players(const Case& seen, Findings& findings) {
+  const Course& train = seen.symptoms.train;
+  if (!seen.symptoms.is_adversarial || !seen.structure().compared.empty() || train.count < 20) return;
+  if (!(train.late < -1e3 * std::max(1.0, std::abs(train.first))) || train.not_finite > 0) return;
+  findings.push_back(
+      {"loss_sign",
+       0.8,
+       "The losses of both players fall without end: they pull in the same direction",
+       {fmt::format("what backward() is called on goes from {} to {}", number(train.first), number(train.late))},
+       {"a critic that nothing bounds looks the same"},
+       0,
+       seen.place("backward")});
+}
+
 }  // namespace
 
 void look_at_signs(const Case& seen, Findings& findings) {
   look_for_helped_discriminator(seen, findings);
+  look_for_agreeing_players(seen, findings);
   const Graph* const graph = seen.graph();
   if (graph == nullptr || graph->nodes.empty()) return;
   look_for_minimised_likelihood(seen, *graph, findings);

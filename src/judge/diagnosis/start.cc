@@ -128,23 +128,74 @@ void look_for_scale(const Case& seen, Findings& findings) {
 
 // Before anything is learned, a model of classes is far surer than it can be.
 void look_for_sure_beginners(const Case& seen, Findings& findings) {
-  if (seen.snapshots().empty() || !(seen.symptoms.majority > 0)) return;
+  if (seen.snapshots().empty() || !(seen.symptoms.majority > 0) || !seen.history.has_seen_start) return;
   const Snapshot& first = seen.snapshots().front();
   const double spread = first.at("predicted", 1);
   // Of tokens the size says nothing.
   const bool are_numbers = std::isfinite(first.at("input_scales", 0)) || first.at("input_shape", 2) > 0;
   const double input = are_numbers ? std::max(std::abs(first.at("input", 0)), first.at("input", 1)) : 0;
-  if (!(spread > 8) || !(seen.symptoms.compared_early > 5 * seen.symptoms.constant) || input > 15) return;
+  if (!(spread > 8) || !(seen.symptoms.compared_early > 5 * seen.symptoms.yardstick) || input > 15) return;
+  const bool is_seen_late = std::isfinite(seen.symptoms.constant);
+  const double late = is_seen_late ? seen.symptoms.compared_late : seen.symptoms.eval_late;
   findings.push_back(
       {"initialisation_scale",
-       seen.symptoms.compared_late > 2 * seen.symptoms.constant ? 0.82 : 0.5,
+       late > 2 * seen.symptoms.yardstick ? 0.82 : 0.5,
        fmt::format("The model begins with answers of a spread of {}, as if it were certain", number(spread)),
        {fmt::format("the first loss is {}, that of a constant answer {}", number(seen.symptoms.compared_early),
-                    number(seen.symptoms.constant)),
+                    number(seen.symptoms.yardstick)),
         fmt::format("its inputs are around {}", number(input))},
        {},
        0,
        seen.place("optimizer")});
+}
+
+// The weights from one step in time to the next multiply again and again: what they are too large by becomes a power of
+// the length. Of gated layers the gates hold that back.
+void look_for_recurrent_scale(const Case& seen, Findings& findings) {
+  constexpr double kTooLarge = 1.8;  // of weights drawn at random, the factor of a step; 1 of orthogonal ones
+  if (seen.snapshots().empty() || !seen.history.has_seen_start) return;
+  const auto& parameters = seen.structure().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = parameters[i];
+    if (!contains(parameter.name, "weight_hh") || parameter.optimizers.empty() ||
+        !is_one_of(seen.kind_of_owner(parameter), {"RNN", "RNNCell"}))
+      continue;
+    const double gain = seen.snapshots().front().at("weight", i) * std::sqrt(parameter.fan_in());
+    if (!(gain > kTooLarge)) continue;
+    findings.push_back(
+        {"initialisation_scale",
+         0.82,
+         fmt::format("The recurrent weights {} begin {} times too large", parameter.name, number(gain)),
+         {"root mean square times the square root of the inputs is 1 where a signal keeps its size from step to step",
+          fmt::format("the first loss is {}, the last one {}", number(seen.symptoms.train.first),
+                      number(seen.symptoms.train.late))},
+         {},
+         0,
+         seen.place("optimizer")});
+    return;
+  }
+}
+
+// Before its first step a model of ordinary inputs gives answers of ordinary size.
+void look_for_huge_answers(const Case& seen, Findings& findings) {
+  constexpr double kHuge = 100, kOrdinary = 15;
+  if (seen.snapshots().empty() || !seen.history.has_seen_start) return;
+  const Snapshot& first = seen.snapshots().front();
+  const double input = std::max(std::abs(first.at("input", 0)), first.at("input", 1)),
+               spread = first.at("predicted", 1),
+               wanted = std::max(std::abs(first.at("target", 0)), first.at("target", 1));
+  if (first.step > 0 || !(input < kOrdinary) || !(wanted >= 0) || !(seen.weight_gain(first) > 2)) return;
+  if (!(spread > kHuge * std::max(1.0, wanted))) return;
+  findings.push_back({"initialisation_scale",
+                      0.88,
+                      fmt::format("Before the first step the model gives answers of a spread of {}", number(spread)),
+                      {fmt::format("its inputs are around {}, its targets around {}", number(input), number(wanted)),
+                       fmt::format("the weights are {} times as large as keeps the size (0.6 to 1.4 is usual)",
+                                   number(seen.weight_gain(first))),
+                       fmt::format("the first loss is {}", number(first.at("loss")))},
+                      {},
+                      0,
+                      seen.place("optimizer")});
 }
 
 void look_for_dead_units(const Case& seen, Findings& findings) {
@@ -175,11 +226,16 @@ void look_for_dead_units(const Case& seen, Findings& findings) {
 }
 
 void look_for_saturation(const Case& seen, Findings& findings) {
+  const Graph* const graph = seen.graph();
+  const bool has_tanh = graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(),
+                                                        [](const GraphNode& node) { return node.operation == "Tanh"; });
   std::vector<std::string> saturated;
   double worst = 0;
   for (const LayerRow& layer : last_layers(seen)) {
     const LayerRow start = layer_at(seen, 0, layer.index);
-    const bool is_tanh = layer.kind == "Tanh", is_sigmoid = layer.kind == "Sigmoid";
+    // One of the program's own is known by its bounds.
+    const bool is_bounded = has_tanh && layer.largest <= 1 && start.largest <= 1 && layer.largest > 0.999;
+    const bool is_tanh = layer.kind == "Tanh" || (is_bounded && start.mean < 0.5), is_sigmoid = layer.kind == "Sigmoid";
     if (!is_tanh && !is_sigmoid) continue;
     const double share =
         is_tanh ? std::min(start.beyond, layer.beyond)
@@ -263,7 +319,10 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
   }
   if (pairs == 0) return;
   const bool none = nonlinear == 0 || (pairs + 1 >= maps && maps >= 2);
-  const bool weak = seen.symptoms.learns_nothing || seen.symptoms.skill < 0.6 || !seen.symptoms.learns_well;
+  // An encoder and a decoder of one layer each are linear on purpose.
+  const bool is_projection = seen.reconstructs() && maps == 2 && seen.symptoms.learns_well;
+  const bool weak =
+      !is_projection && (seen.symptoms.learns_nothing || seen.symptoms.skill < 0.6 || !seen.symptoms.learns_well);
   double confidence = 0;
   if (none && maps >= 3)
     confidence = weak ? 0.9 : 0.45;
@@ -288,6 +347,8 @@ void look_at_start(const Case& seen, Findings& findings) {
   look_for_symmetry(seen, findings);
   look_for_scale(seen, findings);
   look_for_sure_beginners(seen, findings);
+  look_for_huge_answers(seen, findings);
+  look_for_recurrent_scale(seen, findings);
   look_for_dead_units(seen, findings);
   look_for_saturation(seen, findings);
   look_for_vanishing(seen, findings);

@@ -11,6 +11,7 @@ namespace trainwarden::diagnosis {
 namespace {
 
 constexpr double kTiny = 1e-12;
+constexpr double kNoBetter = 0.9;  // a loss that is at least so much of a constant answer's
 
 Values part(const Values& values, std::size_t from, std::size_t to) {
   Values result;
@@ -165,6 +166,17 @@ bool has_moving_targets(const TrainingHistory& history) {
   return std::abs(median(late) - median(early)) > 0.7 * median(spread);
 }
 
+// Where nothing was seen of the late losses, evaluations may have been: are their answers no better than chance from
+// the first one to one that is late?
+bool evaluate_by_chance(const TrainingHistory& history, const Symptoms& symptoms) {
+  constexpr std::size_t kEnough = 3;
+  constexpr double kBetter = 0.1, kLopsided = 0.8;
+  if (!(symptoms.majority < kLopsided) || history.evaluations.size() < kEnough) return false;
+  if (5 * history.evaluations.back().after_step < 3 * history.last_step) return false;
+  return std::all_of(history.evaluations.begin(), history.evaluations.end(),
+                     [&](const Evaluated& each) { return each.accuracy < symptoms.majority + kBetter; });
+}
+
 void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   const std::string function = function_of(history);
   Values labels;
@@ -206,7 +218,10 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   const Course course = course_of(is_the_loss ? history.losses : compared, history.last_step + 1);
   const StepNumbers& yardstick = is_the_loss ? history.losses : compared;
   const bool is_seen_late = !yardstick.empty() && 5 * yardstick.steps.back() >= 3 * history.last_step;
-  if (!is_seen_late) symptoms.constant = kUnknown;  // nothing is known of what it has come to
+  const bool is_known = course.late > kNoBetter * symptoms.constant && evaluate_by_chance(history, symptoms);
+  symptoms.is_seen_late = symptoms.is_seen_late || is_known;
+  symptoms.yardstick = symptoms.constant;
+  if (!is_seen_late && !is_known) symptoms.constant = kUnknown;  // nothing is known of what it has come to
   symptoms.compared_early = course.first;
   symptoms.compared_late = course.late;
   symptoms.compared_best = course.best;
@@ -231,8 +246,8 @@ void leave_out_masked(const TrainingHistory& history, Symptoms& symptoms) {
     shares.push_back(snapshot.at("compared_elements") / snapshot.at("loss"));
   const double share = median(shares);
   if (!std::isfinite(share) || std::abs(share - 1) < 0.05) return;
-  symptoms.constant = symptoms.skill = symptoms.compared_early = symptoms.compared_late = symptoms.compared_best =
-      kUnknown;
+  symptoms.constant = symptoms.yardstick = symptoms.skill = symptoms.compared_early = symptoms.compared_late =
+      symptoms.compared_best = kUnknown;
   symptoms.majority = symptoms.accuracy = kUnknown;
 }
 

@@ -34,6 +34,7 @@ struct Symptoms {
   // The loss of the best answer that does not look at the input, from the targets that were seen; and the loss that is
   // compared with it, early and late. Unknown for losses that have no such answer.
   double constant = kUnknown;
+  double yardstick = kUnknown;  // the constant answer, also where nothing is known of what the loss has come to
   double compared_early = kUnknown, compared_late = kUnknown, compared_best = kUnknown;
   double part = kUnknown;   // of what backward() is called on is what the loss function gave: 1: all of it, -1: negated
   double skill = kUnknown;  // 1 - late / constant: 0 for no better than the constant answer

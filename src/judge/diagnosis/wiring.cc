@@ -85,7 +85,8 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
         return each.name.empty() && !each.optimizers.empty();
       }));
   const std::size_t enough = strangers > 0 || seen.snapshots().size() < 4 ? 1 : 2;
-  const auto gets = [&](std::size_t i) { return facts[i].nonzero >= enough; };
+  // A forgotten one gets a new gradient in each step; others may be those of a model that was trained before.
+  const auto gets = [&](std::size_t i) { return facts[i].nonzero >= enough && facts[i].nonzero * 3 >= facts[i].seen; };
   const bool are_copied = moved * 2 > others;  // from masters in another precision
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].trainable) all += parameters[i].elements();
@@ -330,10 +331,12 @@ void look_for_missing_calls(const Case& seen, Findings& findings) {
   look_for_idle_optimizer(seen, facts, findings);
   if (counts.optimizers_made >= 3) {
     // Else for each epoch, or episode. SGD without momentum has nothing to forget.
-    const bool has_state = has_momentum(seen), is_each_step = counts.optimizers_made > 0.5 * counts.step && has_state;
+    const bool is_gone = seen.structure().optimizers.empty();  // by the time of a look, and nothing is known of it
+    const bool has_state = is_gone || has_momentum(seen),
+               is_each_step = counts.optimizers_made > 0.5 * counts.step && has_state;
     findings.push_back(
         {"optimizer_recreated",
-         is_each_step                              ? 0.9
+         is_each_step                              ? 0.92
          : seen.symptoms.skill > 0.9 || !has_state ? 0.4
                                                    : 0.6,
          fmt::format("The optimizer was made anew {} times while the training went on", counts.optimizers_made),
