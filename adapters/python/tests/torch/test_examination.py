@@ -350,6 +350,24 @@ def test_the_first_look_on_an_accelerator_does_not_use_up_all_looks(usual_time: 
     assert allowance.spent_ns > 1_500_000_000  # what it cost is said all the same
 
 
+def test_a_short_training_is_looked_at_to_its_end(usual_time: None) -> None:
+    """Of 600 steps of 4 ms, where a light look costs half a millisecond, as on a busy machine, and a full one 6."""
+    clock, fulls, lights = Clock(), [], []
+    allowance = Allowance(clock)
+    for step in range(600):
+        clock.now += 4_000_000
+        if allowance.may_examine(step):
+            allowance.examined(step, 6_000_000)
+            fulls.append(step)
+        elif allowance.may_look(step):
+            allowance.looked(500_000)
+            lights.append(step)
+    assert fulls[:5] == [0, 1, 2, 3, 4] and len(fulls) > 12 and fulls[-1] > 300
+    assert len([step for step in lights if step < 60]) > 30
+    assert len([step for step in lights if step > 360]) >= 6
+    assert allowance.spent_ns <= START_SECONDS * 1e9 + SHARE * clock.now + 6_000_000
+
+
 def test_a_jump_is_looked_at_closer(usual_time: None) -> None:
     clock = Clock()
     allowance, jumps = Allowance(clock), Jumps()
@@ -392,7 +410,7 @@ def test_the_allowance_holds(step_ns: int, usual_time: None) -> None:
         if allowance.may_examine(step):
             cost = 4_000_000
             allowance.examined(step, cost)
-        elif allowance.may_look():
+        elif allowance.may_look(step):
             cost = 30_000
             allowance.looked(cost)
         else:

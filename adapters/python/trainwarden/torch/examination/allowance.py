@@ -27,6 +27,8 @@ _DENSE_STEPS = 5
 _GROWTH = 1.25
 _EVERY_SECONDS = 10.0
 _TIME_GROWTH = 1 / 60
+# The last few that there is time for are kept for what comes late: their distances double.
+_LAST_FULLS, _LAST_GROWTH = 5, 2.0
 # When something has happened so many steps are examined one after the other, as at the start.
 _CLOSER_STEPS = 4
 # Of what there is, so much is for full examinations and for evaluations, and the rest for light looks.
@@ -37,8 +39,17 @@ _FOR_EVALUATIONS = 0.15
 _DENSE_EVALUATIONS = 8
 _EVALUATION_GROWTH = 1.1
 _FOR_FIRST_EVALUATION, _FOR_ONE_EVALUATION = 0.5, 0.25
-_ROW = 16
+# Light looks come in rows, one row after the other while more than this share of what they may cost at the start is left;
+# the rest is for rows at distances that grow, each a part of what is left, so that it is seen what a short training has come
+# to.
+_ROW, _SHORT_ROW = 16, 4
+_KEPT_FOR_LATER = 0.5
+_FOR_ONE_ROW, _LOOK_GROWTH = 0.1, 1.25
 _SMOOTHING = 0.3
+
+
+def _for_light(nanoseconds: float) -> float:
+    return (1.0 - _FOR_FULL - _FOR_EVALUATIONS) * nanoseconds
 
 
 class Allowance:
@@ -60,6 +71,7 @@ class Allowance:
         self._light_ns = float(_FIRST_LIGHT_NS)
         self._first = 0  # step of the training, where the process trains several one after the other
         self._next_full = 0
+        self._next_row = 0  # the step at which a short row of light looks is due
         self._last_full_ns = self._began
         self._closer = 0  # steps that are still to be examined one after the other
         self._asked = 0  # the same, whatever time is left
@@ -80,7 +92,7 @@ class Allowance:
 
     def begin_again(self, step: int) -> None:
         """Another training begins at this step: its first steps are examined one after the other, as far as there is time."""
-        self._first = self._next_full = self._next_evaluation = step
+        self._first = self._next_full = self._next_evaluation = self._next_row = step
         self._evaluations, self._evaluation = 0, None
         now = self._clock()
         if self._granted == 0.0:
@@ -94,14 +106,21 @@ class Allowance:
         if self._asked > 0:
             return True
         is_due = step >= self._next_full or self._closer > 0 or self._is_late()
-        return is_due and (step < 2 or _FOR_FULL * self._allowed() - self._full_spent > self._full_ns)
+        return is_due and (step < 2 or self._full_left() > self._full_ns)
+
+    def are_last_fulls(self) -> bool:
+        """Is there time for a few more full examinations only?"""
+        return self._full_left() <= _LAST_FULLS * self._full_ns
+
+    def _full_left(self) -> float:
+        return _FOR_FULL * self._allowed() - self._full_spent
 
     def is_due(self, step: int) -> bool:
         """Would this step be looked at, in full or as the first of a row? Changes nothing."""
-        return self.may_examine(step) or self._light_left() >= _ROW * self._light_ns
+        return self.may_examine(step) or self._row_at(step) > 0
 
     def _light_left(self) -> float:
-        return (1.0 - _FOR_FULL - _FOR_EVALUATIONS) * self._allowed() - self._light_spent
+        return _for_light(self._allowed()) - self._light_spent
 
     def _is_late(self) -> bool:
         now = self._clock()
@@ -116,15 +135,25 @@ class Allowance:
         """Somebody wants the next steps examined: they are, and what that takes is missing later on."""
         self._asked = max(self._asked, steps)
 
-    def may_look(self) -> bool:
+    def _row_at(self, step: int) -> int:
+        """How many light looks in a row may begin at this step."""
+        left, kept = self._light_left(), _KEPT_FOR_LATER * _for_light(START_SECONDS * 1e9)
+        if left - kept >= _ROW * self._light_ns:
+            return _ROW
+        if step < self._next_row or left < _SHORT_ROW * self._light_ns:
+            return 0
+        return min(_ROW, max(_SHORT_ROW, int(_FOR_ONE_ROW * left / self._light_ns)))
+
+    def may_look(self, step: int) -> bool:
         """Is there time for what costs little: a loss, a call of a model? Steps in a row, as beginning to look costs most."""
-        left = self._light_left()
         if self._row > 0:
             self._row -= 1
-            return left > self._light_ns
-        if left < _ROW * self._light_ns:
+            return self._light_left() > self._light_ns
+        row = self._row_at(step)
+        if row == 0:
             return False
-        self._row = _ROW - 1
+        self._row = row - 1
+        self._next_row = self._first + max(step - self._first + 2 * _SHORT_ROW, round((step - self._first) * _LOOK_GROWTH))
         return True
 
     def may_evaluate(self, after_step: int) -> bool:
@@ -154,12 +183,13 @@ class Allowance:
             self._loading = max(0, spent_ns - _FIRST_FULL_NS)
             spent_ns -= self._loading
         done = step - self._first
-        self._next_full = step + 1 if done + 1 < _DENSE_STEPS else self._first + max(done + 2, round(done * _GROWTH))
         self._closer = max(0, self._closer - 1)
         self._asked = max(0, self._asked - 1)
         self._last_full_ns = self._clock()
         self._full_ns += _SMOOTHING * (spent_ns - self._full_ns)
         self._full_spent += spent_ns
+        growth = _LAST_GROWTH if self.are_last_fulls() else _GROWTH
+        self._next_full = step + 1 if done + 1 < _DENSE_STEPS else self._first + max(done + 2, round(done * growth))
 
     def looked(self, spent_ns: int) -> None:
         self._light_ns += _SMOOTHING * (spent_ns - self._light_ns)

@@ -37,8 +37,9 @@ from .weights import Followed
 from .writer import Writer
 
 _clock = time.perf_counter_ns
-# In the first full examinations the modules are looked at, too, which costs most, and later in each so manieth.
-_FIRST_MODULES, _MODULES_EVERY = 2, 4
+# In the first full examinations the modules are looked at, too, which costs most, and later in each so manieth; of the last
+# ones in more.
+_FIRST_MODULES, _MODULES_EVERY, _LAST_MODULES_EVERY = 2, 4, 2
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
@@ -123,9 +124,10 @@ class Examiner:
             self._allowance.ask(asked)
         if self._allowance.may_examine(self._step):
             self._level = _FULL
-            has_modules = self._fulls < _FIRST_MODULES or self._fulls % _MODULES_EVERY == 0
+            every = _LAST_MODULES_EVERY if self._allowance.are_last_fulls() else _MODULES_EVERY
+            has_modules = self._fulls < _FIRST_MODULES or self._fulls % every == 0
             self._look = StepLook(ModuleLook(self.subjects.paths) if has_modules else None)
-        elif self._allowance.may_look():
+        elif self._allowance.may_look(self._step):
             self._level = _LIGHT
 
     def _begin_evaluation(self) -> None:
