@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gc
 import json
-import math
 import time
 from pathlib import Path
 from typing import Any, Iterator, Optional
@@ -18,8 +17,7 @@ from torch import nn
 import trainwarden
 import trainwarden.torch as twt
 from trainwarden.torch.examination import allowance, batches, description, examiner, graph, optimizers, program_calls
-from trainwarden.torch.examination.allowance import SHARE, START_SECONDS, Allowance
-from trainwarden.torch.examination.jumps import Jumps
+from trainwarden.torch.examination.allowance import Allowance
 
 _PREFIX = "trainwarden/examination/"
 
@@ -299,27 +297,6 @@ def test_it_is_off_unless_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.Mo
     assert records(tmp_path / "run") == []
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0
-
-    def __call__(self) -> int:
-        return self.now
-
-
-def test_a_long_training_is_looked_at_all_along(usual_time: None) -> None:
-    """Of an hour of steps of 100 ms."""
-    clock, looks = Clock(), []
-    allowance = Allowance(clock)
-    for step in range(36_000):
-        clock.now += 100_000_000
-        if allowance.may_examine(step):
-            allowance.examined(step, 4_000_000)
-            looks.append(step)
-    assert 100 < len(looks) < 300
-    assert max(later - earlier for earlier, later in zip(looks, looks[1:])) < 36_000 / 50
-
-
 def test_it_looks_although_nothing_else_is_wanted_of_the_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual_time: None
 ) -> None:
@@ -332,93 +309,6 @@ def test_it_looks_although_nothing_else_is_wanted_of_the_steps(
     looks = [record["step"][0] for record in records(tmp_path / "run") if "gradient" in record]
     assert len(looks) >= 12 and looks[-1] >= 90
     assert max(later / max(4, earlier) for earlier, later in zip(looks, looks[1:])) < 1.8
-
-
-def test_the_first_look_on_an_accelerator_does_not_use_up_all_looks(usual_time: None) -> None:
-    """It costs half a second there, more on a machine that has just started; the next ones cost ten milliseconds."""
-    clock = Clock()
-    allowance = Allowance(clock)
-    looks = []
-    for step in range(2000):
-        clock.now += 2_000_000
-        if allowance.may_examine(step):
-            allowance.use_device()
-            allowance.examined(step, 10_000_000 if step else 1_500_000_000)
-            looks.append(step)
-    assert looks[:6] == [0, 1, 2, 3, 4, 6] and len(looks) >= 20
-    assert looks[-1] > 400
-    assert allowance.spent_ns > 1_500_000_000  # what it cost is said all the same
-
-
-def test_a_short_training_is_looked_at_to_its_end(usual_time: None) -> None:
-    """Of 600 steps of 4 ms, where a light look costs half a millisecond, as on a busy machine, and a full one 6."""
-    clock, fulls, lights = Clock(), [], []
-    allowance = Allowance(clock)
-    for step in range(600):
-        clock.now += 4_000_000
-        if allowance.may_examine(step):
-            allowance.examined(step, 6_000_000)
-            fulls.append(step)
-        elif allowance.may_look(step):
-            allowance.looked(500_000)
-            lights.append(step)
-    assert fulls[:5] == [0, 1, 2, 3, 4] and len(fulls) > 12 and fulls[-1] > 300
-    assert len([step for step in lights if step < 60]) > 30
-    assert len([step for step in lights if step > 360]) >= 6
-    assert allowance.spent_ns <= START_SECONDS * 1e9 + SHARE * clock.now + 6_000_000
-
-
-def test_a_jump_is_looked_at_closer(usual_time: None) -> None:
-    clock = Clock()
-    allowance, jumps = Allowance(clock), Jumps()
-    looks = []
-    for step in range(2000):
-        clock.now += 1_000_000
-        if jumps.sees(2.0 if step == 1500 else 1.0 + 0.1 * math.sin(step)):
-            allowance.look_closer()
-        if allowance.may_examine(step):
-            allowance.examined(step, 1_000_000)
-            looks.append(step)
-    assert [step for step in looks if 1500 <= step < 1510] == [1500, 1501, 1502, 1503]
-    assert not any(Jumps().sees(loss) for loss in (float("nan"), 1.0, 100.0))  # nothing is known yet
-
-
-def test_the_last_evaluations_are_looked_at_too(usual_time: None) -> None:
-    """Of 200 evaluations of 20 batches each, in a training of two seconds."""
-    clock, seen = Clock(), []
-    allowance = Allowance(clock)
-    for evaluation in range(200):
-        clock.now += 10_000_000
-        looked = 0
-        for _ in range(20):
-            if allowance.may_evaluate(8 * evaluation):
-                allowance.evaluated(200_000)
-                looked += 1
-        seen.append(looked)
-    assert seen[0] == 20 and all(looked > 0 for looked in seen[:8])
-    late = [evaluation for evaluation, looked in enumerate(seen) if looked > 0 and evaluation >= 150]
-    assert len(late) >= 2
-    assert sum(seen) * 200_000 <= 0.15 * (START_SECONDS * 1e9 + SHARE * clock.now) + 200_000
-
-
-@pytest.mark.parametrize("step_ns", [1_000_000, 100_000_000])
-def test_the_allowance_holds(step_ns: int, usual_time: None) -> None:
-    """Also for steps of a millisecond: looks cost 30 µs, full examinations 4 ms."""
-    clock = Clock()
-    allowance = Allowance(clock)
-    for step in range(60_000_000_000 // step_ns):
-        if allowance.may_examine(step):
-            cost = 4_000_000
-            allowance.examined(step, cost)
-        elif allowance.may_look(step):
-            cost = 30_000
-            allowance.looked(cost)
-        else:
-            cost = 0
-        clock.now += step_ns + cost
-    allowed = START_SECONDS * 1e9 + SHARE * clock.now
-    assert allowance.spent_ns <= allowed + 4_000_000
-    assert allowance.spent_ns > 0.05 * allowed  # and it is used
 
 
 def test_layers_in_lists_within_lists_are_not_registered(tmp_path: Path) -> None:
@@ -660,19 +550,3 @@ def test_steps_with_calls_without_gradients_are_counted(tmp_path: Path) -> None:
     twt.detach()
     counts = records(tmp_path / "run")[-1]["counts"]
     assert counts[5] == 6 and counts[11] == 2
-
-
-def test_a_second_training_has_time_of_its_own(usual_time: None) -> None:
-    clock = iter(range(0, 10**12, 1000))
-    allowed = Allowance(lambda: next(clock))
-    for step in range(2000):
-        if allowed.may_examine(step):
-            allowed.examined(step, 5_000_000)
-    spent = allowed.spent_ns
-    allowed.begin_again(2000)
-    assert sum(1 for step in range(2000, 2010) if allowed.may_examine(step) and not allowed.examined(step, 5_000_000)) > 5
-    for step in range(2010, 4000):
-        if allowed.may_examine(step):
-            allowed.examined(step, 5_000_000)
-    assert allowed.spent_ns - spent <= 1e9 * allowance.SECOND_SECONDS
-

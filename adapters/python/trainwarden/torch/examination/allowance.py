@@ -86,6 +86,11 @@ class Allowance:
     def _allowed(self) -> float:
         return (START_SECONDS + self._device + self._granted) * 1e9 + SHARE * (self._clock() - self._began)
 
+    @property
+    def has_device(self) -> bool:
+        """Does the training compute on an accelerator?"""
+        return self._device > 0.0
+
     def use_device(self) -> None:
         """The training computes on an accelerator."""
         self._device = DEVICE_SECONDS
@@ -179,7 +184,7 @@ class Allowance:
         self._evaluation_spent += spent_ns
 
     def examined(self, step: int, spent_ns: int) -> None:
-        if self._device > 0.0 and self._full_spent == 0:
+        if self.has_device and self._full_spent == 0:
             self._loading = max(0, spent_ns - _FIRST_FULL_NS)
             spent_ns -= self._loading
         done = step - self._first
