@@ -67,6 +67,15 @@ TEST_F(JudgeCommands, DiagnoseGoesByTheLossesOfATrainingThatWasNotExamined) {
   EXPECT_EQ(cli({"diagnose", "healthy", "--examine", "--timeout", "-1"}).exit_code, 2);
 }
 
+TEST_F(JudgeCommands, DiagnoseCallsNothingWrongOnlyWhereNoRuleAlarmed) {
+  train("sick", {"--vanish-at", "10", "--steps", "40"});
+  ASSERT_EQ(cli({"watch", "sick", "--rule", "VanishingGradient"}).exit_code, 3);
+  const Outcome outcome = cli({"diagnose", "sick"});
+  EXPECT_EQ(outcome.out.find("Nothing is wrong"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("Something is wrong: see what VanishingGradient found"), std::string::npos) << outcome.out;
+  EXPECT_EQ(cli({"diagnose", "sick", "--json"}).json().at("alarms").at(0), "VanishingGradient");
+}
+
 TEST_F(JudgeCommands, ParametersReachTheRule) {
   train("healthy");
   EXPECT_EQ(cli({"check", "healthy", "--rule", "VanishingGradient:threshold=1000"}).exit_code, 3);

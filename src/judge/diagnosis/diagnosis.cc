@@ -89,6 +89,7 @@ Diagnosis diagnose_one(const TrainingHistory& history) {
   diagnosis.steps = history.last_step + 1;
   diagnosis.examined = history.fulls;
   diagnosis.spent_seconds = history.spent_seconds;
+  if (history.fulls == 0) diagnosis.alarms = alarming_rules(history);
   const Case seen{history, diagnosis.symptoms};
   Findings findings;
   for (const auto look :

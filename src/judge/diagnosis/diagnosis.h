@@ -18,6 +18,7 @@ struct Diagnosis {
   std::vector<CauseFinding> consequences;  // those
   std::string apart;                       // what would tell the first two findings apart; empty: nothing, or no need
   std::vector<std::string> missing;        // what could not be looked at, and what would bring it
+  std::vector<std::string> alarms;         // rules that found more than a note, in a training that was not examined
   Symptoms symptoms;
   std::int64_t steps = 0;     // train steps that were trained, as far as is known
   std::int64_t examined = 0;  // of them looked at in full

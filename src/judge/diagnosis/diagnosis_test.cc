@@ -116,6 +116,24 @@ TEST(Diagnosis, TakesARuleOfTheUsersByTheCauseThatItNames) {
   EXPECT_EQ(first_cause(diagnose(history)), "bad_samples");
 }
 
+TEST(Diagnosis, TakesWhatARuleFoundByItsEvidence) {
+  for (const auto& [quantity, cause] : {std::pair("steps_unchanged", "optimizer_of_old_parameters"),
+                                        std::pair("steps_unchanged_of_16_bits", "updates_lost_to_rounding")}) {
+    TrainingHistory history;  // of a program in C++, say
+    history.take_rule({"NoOpUpdate", "", "36 of 103 do not change", 31, false, 1, quantity});
+    EXPECT_EQ(first_cause(diagnose(history)), cause);
+  }
+}
+
+TEST(Diagnosis, SaysWhichRulesAlarmedWhereNoCauseIsSure) {
+  TrainingHistory history;
+  history.take_rule({"NoOpUpdate", "", "3 have a gradient of 0", 31, false, 1, "steps_with_zero_gradient"});
+  history.take_rule({"LossSpike", "", "the loss jumps", 40, true});  // a note alarms nobody
+  const Diagnosis diagnosis = diagnose(history);
+  EXPECT_EQ(diagnosis.first(), nullptr);
+  EXPECT_EQ(diagnosis.alarms, std::vector<std::string>{"NoOpUpdate"});
+}
+
 TEST(Diagnosis, CountsWhatIsDamagedAndGoesOn) {
   TrainingHistory history = TrainingUnderTest().history();
   history.take_text("examination/graph", R"({"nodes":[["A",[9],{}]],"complete":true})");  // points nowhere

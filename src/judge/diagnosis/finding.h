@@ -61,5 +61,7 @@ void look_at_collapse(const Case& seen, Findings& findings);
 void look_at_state(const Case& seen, Findings& findings);
 void look_at_machine(const Case& seen, Findings& findings);
 void look_at_rules(const Case& seen, Findings& findings);  // what rules have found
+// Those that found more than a note, each once.
+std::vector<std::string> alarming_rules(const TrainingHistory& history);
 
 }  // namespace trainwarden::diagnosis

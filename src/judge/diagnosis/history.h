@@ -160,7 +160,8 @@ struct RuleFinding {
   std::string message;
   std::int64_t step = 0;
   bool is_note = false;
-  double confidence = 1;  // of the verdict, in [0, 1]
+  double confidence = 1;   // of the verdict, in [0, 1]
+  std::string quantity{};  // of its first evidence
 };
 
 class TrainingHistory {

@@ -1,6 +1,7 @@
 // What rules have found, as causes: those of ours by a table, those of a user by the cause that they name.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "judge/diagnosis/causes.h"
 #include "judge/diagnosis/finding.h"
@@ -11,11 +12,15 @@ namespace {
 struct Meaning {
   std::string_view rule, cause;
   double confidence;
+  std::string_view quantity = {};  // of the evidence, where a rule finds several things
 };
 // How sure a verdict is of the cause that it stands for.
 constexpr std::array kMeanings = {Meaning{"MissingZeroGrad", "gradients_not_cleared", 0.9},
                                   Meaning{"CallOrder", "gradients_cleared_too_early", 0.8},
                                   Meaning{"ForgottenParameter", "parameters_not_in_optimizer", 0.8},
+                                  Meaning{"NoOpUpdate", "optimizer_of_old_parameters", 0.8, "steps_unchanged"},
+                                  Meaning{"NoOpUpdate", "updates_lost_to_rounding", 0.8, "steps_unchanged_of_16_bits"},
+                                  Meaning{"NoOpUpdate", "graph_cut", 0.5, "steps_with_zero_gradient"},
                                   Meaning{"ReplicaDivergence", "replicas_differ", 0.93},
                                   Meaning{"MemoryLeak", "memory_leak", 0.9},
                                   Meaning{"Hang", "hang", 0.85},
@@ -66,23 +71,39 @@ std::string without_full_stop(std::string text) {
   return text;
 }
 
+// The one that the user gave it, or that of the table, and how sure it is of that; none where it stands for nothing.
+std::pair<std::string, double> cause_of(const RuleFinding& finding) {
+  if (!finding.cause.empty()) return {finding.cause, kOfUser * finding.confidence};
+  const auto meaning = std::find_if(kMeanings.begin(), kMeanings.end(), [&](const Meaning& known) {
+    return known.rule == finding.rule && (known.quantity.empty() || known.quantity == finding.quantity);
+  });
+  return meaning == kMeanings.end() ? std::pair(std::string(), 0.0)
+                                    : std::pair(std::string(meaning->cause), meaning->confidence);
+}
+
 }  // namespace
+
+std::vector<std::string> alarming_rules(const TrainingHistory& history) {
+  std::vector<std::string> names;
+  for (const RuleFinding& each : history.rules) {
+    const bool is_known = std::find(names.begin(), names.end(), each.rule) != names.end();
+    if (!each.is_note && !is_known) names.push_back(each.rule);
+  }
+  return names;
+}
 
 void look_at_rules(const Case& seen, Findings& findings) {
   for (const RuleFinding& each : seen.history.rules) {
-    const auto meaning =
-        std::find_if(kMeanings.begin(), kMeanings.end(), [&](const Meaning& known) { return known.rule == each.rule; });
-    const std::string cause = !each.cause.empty()          ? each.cause
-                              : meaning != kMeanings.end() ? std::string(meaning->cause)
-                                                           : std::string();
-    if (cause.empty() || find_cause(cause) == nullptr) continue;
-    if (each.rule == "ForgottenParameter" && seen.structure().is_known) continue;  // which says so exactly
+    auto [cause, confidence] = cause_of(each);
+    if (find_cause(cause) == nullptr) continue;
+    // An examination says so exactly.
+    const bool is_wiring = each.rule == "ForgottenParameter" || (each.rule == "NoOpUpdate" && each.cause.empty());
+    if (is_wiring && seen.structure().is_known) continue;
     // Infinities of a mask are where they belong.
     const bool is_harmless = (each.rule == "ExplodingTensor" || each.rule == "NonFiniteOrigin") &&
                              seen.symptoms.train.count > 0 && seen.symptoms.train.not_finite == 0;
     const bool is_of_nan = each.rule == "DeadRelu" && seen.symptoms.train.not_finite > 0;
     if (is_harmless || is_of_nan) continue;
-    double confidence = each.cause.empty() ? meaning->confidence : kOfUser * each.confidence;
     if (each.rule == "DeadRelu" && are_gradients_silent(seen)) confidence = kSilent;
     findings.push_back({cause,
                         each.is_note ? confidence / 2 : confidence,

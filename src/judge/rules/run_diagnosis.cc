@@ -91,7 +91,8 @@ void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& histor
       const auto cause = verdict.parameters.find(kCauseParameter);
       history.take_rule({verdict.rule, cause == verdict.parameters.end() ? std::string() : cause->second,
                          verdict.verdict.message, verdict.place.mode_step,
-                         verdict.verdict.severity == Severity::kInfo && !verdict.weighed, verdict.verdict.confidence});
+                         verdict.verdict.severity == Severity::kInfo && !verdict.weighed, verdict.verdict.confidence,
+                         verdict.verdict.evidence.empty() ? std::string() : verdict.verdict.evidence.front().quantity});
     }
   }
 }

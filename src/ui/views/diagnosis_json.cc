@@ -50,6 +50,7 @@ OrderedJson json_of(const Diagnosis& diagnosis) {
           {"consequences", findings_json(diagnosis.consequences)},
           {"apart", diagnosis.apart},
           {"missing", diagnosis.missing},
+          {"alarms", diagnosis.alarms},
           {"steps", diagnosis.steps},
           {"examined_steps", diagnosis.examined},
           {"examination_seconds", json_number(diagnosis.spent_seconds)},

@@ -28,7 +28,10 @@ void print_finding(std::FILE* out, const CauseFinding& finding) {
 
 void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
   constexpr std::size_t kEnough = 20;
-  if (diagnosis.examined == 0 && diagnosis.symptoms.train.count < kEnough) {
+  if (!diagnosis.alarms.empty()) {
+    emit(out, "Something is wrong: see what {} found. No cause is sure; the training was not examined.\n",
+         fmt::join(diagnosis.alarms, ", "));
+  } else if (diagnosis.examined == 0 && diagnosis.symptoms.train.count < kEnough) {
     emit(out, "Nothing can be said: the training was not examined.\n");
   } else if (diagnosis.examined == 0) {
     emit(out, "Nothing is wrong as far as {} recorded losses show; the training was not examined.\n",

@@ -190,7 +190,7 @@ class NoOpUpdate final : public Rule {
     const bool many_workers = window.workers().size() > 1;
     std::vector<Evidence> evidence;
     for (const Found& one : found) {
-      evidence.push_back({one.key.first, many_workers ? one.key.second : "", quantity(one.fault),
+      evidence.push_back({one.key.first, many_workers ? one.key.second : "", quantity(one),
                           static_cast<double>(one.steps), static_cast<double>(steps_), window.global_step()});
     }
     const Found& worst = found.front();
@@ -201,9 +201,9 @@ class NoOpUpdate final : public Rule {
     return verdict;
   }
 
-  static const char* quantity(Fault fault) {
-    switch (fault) {
-      case Fault::kUnchanged: return "steps_unchanged";
+  static const char* quantity(const Found& found) {
+    switch (found.fault) {
+      case Fault::kUnchanged: return found.is_narrow ? "steps_unchanged_of_16_bits" : "steps_unchanged";
       case Fault::kZero: return "steps_with_zero_gradient";
       case Fault::kMissing: return "steps_without_gradient";
     }
@@ -250,7 +250,7 @@ same fault:
 
 - its gradient is not zero, no learning rate is 0, and its hash stays the same: the update is lost, for example because
   it is smaller than the number type can hold, or because the optimizer holds other tensors than the model. Evidence:
-  `steps_unchanged`.
+  `steps_unchanged`, or `steps_unchanged_of_16_bits` where its numbers look like bfloat16 or float16.
 - its gradient is exactly 0 in each element, while others are not. Evidence: `steps_with_zero_gradient`. A note for a
   bias, which some losses do not depend on.
 - it has no gradient, though the signal `trainwarden/model` says that it is trained. A note, since unused parts are common.

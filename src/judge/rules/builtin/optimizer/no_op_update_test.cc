@@ -67,7 +67,9 @@ TEST(NoOpUpdate, AParameterThatStandsStill) {
 }
 
 TEST(NoOpUpdate, AFewNarrowNumbersThatStandStillAreANote) {
-  EXPECT_EQ(judge_shown({.b_moves = false, .b_weight = 1}).at(30).severity, Severity::kInfo);
+  const auto verdicts = judge_shown({.b_moves = false, .b_weight = 1});
+  EXPECT_EQ(verdicts.at(30).severity, Severity::kInfo);
+  EXPECT_EQ(verdicts.at(30).evidence.at(0).quantity, "steps_unchanged_of_16_bits");
 }
 
 // A bias before a batch norm.
