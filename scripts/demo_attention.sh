@@ -28,7 +28,7 @@ demo_attention() {
   page_of "$folder" "$scratch/page"
   say "a small BERT learns to guess masked words; its heads, while they learn:"
   printf '\n  %s/run/%s/attention\n\n' "$page" "$name"
-  build/release/bin/trainwarden run --runs "$folder" --name "$name" --attach off -- \
+  build/release/bin/trainwarden run --runs "$folder" --name "$name" -- \
     build/release/bin/tiny_bert "$@" || status=$?
   if ((status != 0)); then return "$status"; fi
   show_attention "$folder" "$name"

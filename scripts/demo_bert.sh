@@ -48,7 +48,7 @@ demo_bert() {
   page_of "$folder" "$scratch/page"
   say "MiniLM learns to find answers in texts; its attention, while it learns:"
   printf '\n  %s/run/%s/attention\n\n' "$page" "$name"
-  build/release/bin/trainwarden run --runs "$folder" --name "$name" --rules default --attach off -- \
+  build/release/bin/trainwarden run --runs "$folder" --name "$name" --rules default -- \
     build/release/bin/bert train-spans --model "$minilm" --train "$train" --dev "$dev" --out "$folder/$name-model" \
     --train-size 1400 --dev-size 160 --epochs 1 --learning-rate 4e-4 --eval-interval 40 --checkpoint-interval 0 "$@" ||
     status=$?

@@ -190,6 +190,8 @@ void look_for_ignored_code(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!samples_a_code(seen) || !seen.reconstructs() || !symptoms.learns_nothing) return;
   if (!(symptoms.train.late < 0.8 * symptoms.train.first)) return;  // it has learned the mean
+  constexpr double kFalls = 3;  // standard errors: a code is often found after the mean
+  if (symptoms.train.trend > kFalls) return;
   findings.push_back({"posterior_collapse",
                       0.82,
                       "What is reconstructed is the same for all inputs: the latent code carries nothing",

@@ -66,6 +66,7 @@ ProgramKind kind_of_elf(const fs::path& path, std::ifstream& file, const Elf64_E
   if (loader.empty()) return ProgramKind::kStatic;
   const std::string libraries = libraries_of(loader, path);
   if (libraries.find("libtorch_cpu.so") == std::string::npos) return ProgramKind::kOther;
+  if (libraries.find("libtrainwarden_torch.so") != std::string::npos) return ProgramKind::kOther;
   for (const char* sanitizer : {"libasan.so", "libtsan.so", "libclang_rt."}) {
     if (libraries.find(sanitizer) != std::string::npos) return ProgramKind::kSanitizedTorch;
   }

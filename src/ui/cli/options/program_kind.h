@@ -16,7 +16,7 @@ enum class ProgramKind : std::uint8_t {
   kTorch,           // needs LibTorch as a shared library
   kSanitizedTorch,  // as kTorch, built with a sanitizer: that must be the first library, so nothing can be preloaded
   kStatic,          // linked statically
-  kOther,
+  kOther,           // also a program of LibTorch with a hook of its own, which needs nothing
 };
 
 // The file that a shell would start for `word`: as a path, or found in PATH. None when there is none to start.

@@ -95,12 +95,13 @@ TEST_F(BertStop, ATargetThatIsNotReachedStopsNothing) {
 TEST_F(BertStop, ARuleThatWatchesFromOutsideStopsItAndBothFiguresAreTold) {
   const std::string runs = (folder_ / "runs").string();
   const Outcome trained =
-      run("TRAINWARDEN_RUNS=" + runs +
+      run("TRAINWARDEN_PRELOAD_LIBRARY=/nowhere TRAINWARDEN_RUNS=" + runs +
           " " TRAINWARDEN_PROGRAM
-          " run --name watched --attach off --on-fire stop --rule "
+          " run --name watched --on-fire stop --rule "
           "TargetReached:scores=f1_per_item,target=60,highest=100,looks=2000,population=240 -- " BERT_PROGRAM " " +
           slow_training("--epochs 3000 --eval-interval 10 --sample-size 80 --look-at 0"));
   ASSERT_EQ(trained.code, 0) << trained.text;
+  EXPECT_EQ(trained.text.find("not watched"), std::string::npos) << "it has a hook of its own: " << trained.text;
   const nlohmann::json told = result();
   EXPECT_LT(told.at("steps").get<int>(), 18000);
   EXPECT_NE(told.at("stopped").get<std::string>().find("TargetReached fired at step"), std::string::npos) << told;
