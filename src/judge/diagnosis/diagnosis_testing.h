@@ -27,6 +27,7 @@ class TrainingUnderTest {
   std::string optimizer = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.1,"momentum":0}]})";
   Values gradient = {0.1, 0.1};
   double update = 0.001;  // of weights of 0.3
+  double loss_at_start = 0.7;
   double loss_at_end = 0.1;
   double stale = 0;
   Values counts = {200, 200, 200, 200, 0, 0, 0, 0, 0, 0};
@@ -68,7 +69,7 @@ class TrainingUnderTest {
 
   void write(TrainingHistory& history, std::int64_t step) const {
     const double share = static_cast<double>(step) / static_cast<double>(steps);
-    const double loss = 0.7 + share * (loss_at_end - 0.7) + 0.01 * std::sin(static_cast<double>(step));
+    const double loss = loss_at_start + share * (loss_at_end - loss_at_start) + 0.01 * std::sin(static_cast<double>(step));
     Values gradients = gradient;  // no two batches give the same
     for (double& each : gradients) each = each > 0 ? each * (1 + 0.01 * std::cos(static_cast<double>(step))) : each;
     Numbers all = {{"loss", {loss}},
