@@ -54,20 +54,26 @@ class Browser:
         end = time.monotonic() + SECONDS
         what = {"expression": "document.documentElement?.outerHTML ?? ''", "returnByValue": True}
         while True:
-            document = str(self._call("Runtime.evaluate", what, session)["result"]["value"])
+            answer = self._answer("Runtime.evaluate", what, session)
+            # While the page at `url` takes the place of the empty one there is nothing to ask: an error, or no value.
+            document = str(answer.get("result", {}).get("result", {}).get("value", ""))
             if is_drawn(document) or time.monotonic() > end:
                 return document
             time.sleep(0.05)
 
-    def _call(self, method: str, params: dict[str, Any], session: str = "") -> dict[str, Any]:
+    def _call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        answer = self._answer(method, params)
+        assert "error" not in answer, answer
+        return dict(answer["result"])
+
+    def _answer(self, method: str, params: dict[str, Any], session: str = "") -> dict[str, Any]:
         self._calls += 1
         call = {"id": self._calls, "method": method, "params": params, **({"sessionId": session} if session else {})}
         self._commands.write(json.dumps(call).encode() + b"\0")
         while True:
             answer = json.loads(self._next_message())
             if answer.get("id") == self._calls:
-                assert "error" not in answer, answer
-                return dict(answer["result"])
+                return dict(answer)
 
     def _next_message(self) -> bytes:
         message = bytearray()
