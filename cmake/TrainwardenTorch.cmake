@@ -1,7 +1,7 @@
 # LibTorch, for what is built of it here.
 set(TRAINWARDEN_TORCH_WHEEL "" CACHE PATH
     "The folder torch of an installed PyTorch package, to build on its LibTorch")
-# CUDA's own headers are wanted for NCCL alone: a toolkit's, or those of the wheels that PyTorch brought.
+# CUDA's own headers are wanted for NCCL alone: a toolkit's, or those of wheels beside PyTorch, with nvidia-cuda-crt.
 option(TRAINWARDEN_CUDA "Use the CUDA of TRAINWARDEN_TORCH_WHEEL, and NCCL in the BERT trainer" OFF)
 
 # What CMake's package would give, of a PyTorch package. Its own asks for a CUDA toolkit where it was built with one.
@@ -21,8 +21,8 @@ macro(tw_cuda_of_wheel)
   set(tw_cuda_wheels ${TRAINWARDEN_TORCH_WHEEL}/../nvidia)
   find_library(tw_torch_cuda torch_cuda PATHS ${TRAINWARDEN_TORCH_WHEEL}/lib NO_DEFAULT_PATH REQUIRED)
   find_library(tw_c10_cuda c10_cuda PATHS ${TRAINWARDEN_TORCH_WHEEL}/lib NO_DEFAULT_PATH REQUIRED)
-  find_path(TRAINWARDEN_CUDA_INCLUDE cuda_runtime_api.h
-            PATHS ${tw_cuda_wheels}/cu13/include ${tw_cuda_wheels}/cuda_runtime/include /usr/local/cuda/include REQUIRED)
+  find_path(TRAINWARDEN_CUDA_INCLUDE crt/host_config.h  # PyTorch's own wheels have all headers but those in crt
+            PATHS /usr/local/cuda/include ${tw_cuda_wheels}/cu13/include REQUIRED)
   find_path(TRAINWARDEN_NCCL_INCLUDE nccl.h PATHS ${tw_cuda_wheels}/nccl/include REQUIRED)
   target_include_directories(torch SYSTEM INTERFACE ${TRAINWARDEN_CUDA_INCLUDE} ${TRAINWARDEN_NCCL_INCLUDE})
   target_link_libraries(torch INTERFACE -Wl,--no-as-needed ${tw_torch_cuda} ${tw_c10_cuda} -Wl,--as-needed)

@@ -242,10 +242,10 @@ Group::~Group() {
 #ifdef BERT_WITH_NCCL
   // NCCL's own threads must have ended before the process does; those of a broken group wait for the lost rank.
   if (!parts_->nccl) return;
-  if (parts_->broken) {
-    parts_->nccl->abort();
-  } else {
-    parts_->nccl->shutdown();
+  try {
+    parts_->broken ? parts_->nccl->abort() : parts_->nccl->shutdown();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bert: NCCL does not end: %s\n", error.what());
   }
 #endif
 }
