@@ -69,7 +69,8 @@ class TrainingUnderTest {
 
   void write(TrainingHistory& history, std::int64_t step) const {
     const double share = static_cast<double>(step) / static_cast<double>(steps);
-    const double loss = loss_at_start + share * (loss_at_end - loss_at_start) + 0.01 * std::sin(static_cast<double>(step));
+    const double loss =
+        loss_at_start + share * (loss_at_end - loss_at_start) + 0.01 * std::sin(static_cast<double>(step));
     Values gradients = gradient;  // no two batches give the same
     for (double& each : gradients) each = each > 0 ? each * (1 + 0.01 * std::cos(static_cast<double>(step))) : each;
     Numbers all = {{"loss", {loss}},
