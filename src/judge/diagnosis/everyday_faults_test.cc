@@ -84,6 +84,27 @@ TEST(Modes, StatisticsThatHaveNotCome) {
   EXPECT_EQ(confidence(0.001, 0.1), 0);  // they were loaded
 }
 
+TEST(Modes, StatisticsOfTheLastBatch) {
+  const auto confidence = [](double momentum, double second, double fourth) {
+    TrainingUnderTest training;
+    training.modules = fmt::format(R"({{"name":"0","kind":"BatchNorm2d","leaf":true,"settings":{{"momentum":{}}}}},)"
+                                   R"({{"name":"2","kind":"Linear","leaf":true}})",
+                                   momentum);
+    TrainingHistory history = training.history();
+    for (const double loss : {0.01, second, 0.008, fourth}) {  // well below those of training
+      Evaluated each;
+      each.loss = loss;
+      history.evaluations.push_back(each);
+    }
+    return confidence_of(diagnose(history), "batch_norm_statistics");
+  };
+  EXPECT_GT(confidence(0.9, 0.02, 0.02), 0.8);    // its evaluations jump
+  EXPECT_LT(confidence(0.9, 0.009, 0.007), 0.5);  // a possibility
+  EXPECT_GT(confidence(0.9, 0.009, 0.007), 0);
+  EXPECT_EQ(confidence(0.1, 0.02, 0.02), 0);
+  EXPECT_EQ(confidence(1, 0.02, 0.02), 0);
+}
+
 TEST(Modes, ACopyWhoseStatisticsAreAsTheyWereMade) {
   const auto confidence = [](double fresh, double after) {
     return confidence_with({{"eval_after", {after}}, {"eval_calls", {4}}, {"eval_norms", {9, fresh}}},

@@ -48,6 +48,18 @@ bool has_rows(const Graph& graph, std::int64_t rows) {
   });
 }
 
+// One number for each sample, in a column: a linear map to one output, or one picked answer, as of the action that was
+// taken.
+bool is_column(const Case& seen, const Graph& graph, std::size_t at) {
+  const GraphNode& node = graph.nodes[at];
+  if (node.from.size() != 1) return false;  // two of the graph: each may have the other's shape
+  const std::size_t source = past_views(graph, node.from.front());
+  const auto along = graph.nodes[source].settings.find("dim");
+  const bool picks =
+      graph.nodes[source].operation == "Gather" && along != graph.nodes[source].settings.end() && along->second == 1;
+  return picks || columns_of(seen, graph, source) == 1;
+}
+
 // Who writes unsqueeze() compares each with every other on purpose.
 bool is_pairwise(const Graph& graph, std::size_t at) {
   for (std::size_t source : graph.nodes[at].from) {
@@ -103,15 +115,18 @@ void look_for_broadcast(const Case& seen, Findings& findings) {
     const GraphNode& node = graph->nodes[i];
     const bool averages = node.operation == "Mean" || node.operation == "Sum";
     if (!averages || node.sizes.size() != 2 || node.sizes[0] != node.sizes[1] || node.sizes[0] < 2) continue;
-    if (static_cast<double>(node.sizes[0]) != batch && !has_rows(*graph, node.sizes[0])) continue;
     std::size_t at = node.from.empty() ? i : past_views(*graph, node.from.front());
-    for (int step = 0; step < 4 && is_one_of(graph->nodes[at].operation, {"Pow", "Abs", "Mul", "Sqrt"}) &&
-                       !graph->nodes[at].from.empty();
+    for (int step = 0;
+         step < 4 && is_one_of(graph->nodes[at].operation, {"Pow", "Abs", "Mul", "Sqrt", "Minimum", "Exp"}) &&
+         !graph->nodes[at].from.empty();
          ++step) {
       at = past_views(*graph, graph->nodes[at].from.front());
     }
     if (!is_one_of(graph->nodes[at].operation, {"Sub", "Add"}) || is_product(seen, *graph, at, node.sizes[0]) ||
         is_pairwise(*graph, at))
+      continue;
+    // Is a side the number of samples?
+    if (static_cast<double>(node.sizes[0]) != batch && !has_rows(*graph, node.sizes[0]) && !is_column(seen, *graph, at))
       continue;
     findings.push_back({"shapes_broadcast_in_loss",
                         0.85,

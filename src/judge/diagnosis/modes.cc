@@ -180,6 +180,48 @@ void look_for_statistics_that_never_came(const Case& seen, Findings& findings) {
        {}});
 }
 
+// Does the loss of evaluations jump up again and again?
+bool is_erratic_in_evaluation(const Case& seen) {
+  std::size_t pairs = 0, rises = 0;
+  double before = kUnknown;
+  for (const Evaluated& each : seen.history.evaluations) {
+    const double now = each.loss;
+    if (!std::isfinite(now)) continue;
+    if (std::isfinite(before)) ++pairs, rises += now > 1.25 * before ? 1 : 0;
+    before = now;
+  }
+  return pairs >= 3 && 3 * rises >= pairs;
+}
+
+// With a momentum near 1 the running statistics are those of the last batch alone: other frameworks say 0.9 for
+// PyTorch's 0.1.
+void look_for_statistics_of_one_batch(const Case& seen, Findings& findings) {
+  constexpr double kMostly = 0.5;
+  std::vector<std::string> names;
+  double momentum = 0;
+  for (const Module& module : seen.structure().modules) {
+    const auto share = module.settings.find("momentum");
+    // 1 is written by programs that want just that.
+    if (!contains(module.kind, "BatchNorm") || share == module.settings.end() || share->second < kMostly ||
+        share->second >= 1)
+      continue;
+    names.push_back(module.name);
+    momentum = std::max(momentum, share->second);
+  }
+  if (names.empty()) return;
+  const bool hurts = seen.symptoms.eval_late > 1.3 * seen.symptoms.train.late || is_erratic_in_evaluation(seen);
+  findings.push_back(
+      {"batch_norm_statistics",
+       hurts ? 0.85 : 0.6,
+       fmt::format("The running statistics of {} are little more than those of the last batch, and evaluation "
+                   "goes by them",
+                   listed(names)),
+       {fmt::format("momentum is {}: PyTorch's is the share of the new batch, 0.1 by default", number(momentum))},
+       {},
+       0,
+       {}});
+}
+
 // What is evaluated is another model than what is trained, as an average of its weights: batch norm in it still has the
 // statistics that it was made with.
 void look_for_fresh_statistics(const Case& seen, Findings& findings) {
@@ -254,6 +296,7 @@ void look_at_modes(const Case& seen, Findings& findings) {
   look_for_random_evaluation(seen, findings);
   look_for_strange_statistics(seen, findings);
   look_for_statistics_that_never_came(seen, findings);
+  look_for_statistics_of_one_batch(seen, findings);
   look_for_fresh_statistics(seen, findings);
   look_for_small_batches(seen, findings);
   look_for_dropout(seen, findings);

@@ -157,6 +157,34 @@ TEST(Shapes, AColumnAndARowInALossOfOnesOwn) {
   EXPECT_EQ(loss(R"(["View",[4],{"sizes":[16,16]}])", R"(["Mm",[],{}])"), "");  // each with each, as well
 }
 
+TEST(Shapes, AColumnOfPickedAnswersAndARow) {
+  const auto loss = [](const char* picked) {
+    TrainingUnderTest training;
+    training.compared = "";
+    training.graph = fmt::format(
+        R"([["Mean",[1],{{"sizes":[64,64]}}],["Pow",[2],{{"exponent":2}}],["Sub",[3],{{}}],{},["parameter",[],{{"number":0}}]])",
+        picked);
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(loss(R"(["Gather",[4],{"dim":1}])"), "shapes_broadcast_in_loss");  // the batches that were seen are of 16
+  EXPECT_EQ(loss(R"(["Gather",[4],{"dim":0}])"), "");
+  EXPECT_EQ(loss(R"(["Relu",[4],{}])"), "");  // it may have 64 columns
+}
+
+TEST(Shapes, ARatioOfPoliciesAndAColumnOfAdvantages) {
+  const auto loss = [](const char* old) {
+    TrainingUnderTest training;
+    training.compared = "";
+    training.graph = fmt::format(
+        R"([["Mean",[1],{{"sizes":[16,16]}}],["Minimum",[2],{{}}],["Mul",[3],{{}}],["Exp",[4],{{}}],["Sub",[5],{{}}],)"
+        R"({},["parameter",[],{{"number":0}}]])",
+        old);
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(loss(R"(["Squeeze",[6],{"dim":-1,"sizes":[16,1]}])"), "shapes_broadcast_in_loss");
+  EXPECT_EQ(loss(R"(["Unsqueeze",[6],{"dim":1}])"), "");  // on purpose
+}
+
 TEST(Shapes, ASoftmaxOfASigmoid) {
   const auto scores = [](const char* before) {
     return cause_of_graph(fmt::format(R"([["Mean",[1],{{}}],["Softmax",[2],{{"dim":1,"axes":2}}],["{}",[3],{{}}],)"

@@ -261,7 +261,8 @@ void look_for_vanishing(const Case& seen, Findings& findings) {
     if (seen.is_map(parameters[i]) && !parameters[i].optimizers.empty()) maps.push_back(i);
   }
   // Of several optimizers each has losses of its own: the models of the others get little gradient on purpose.
-  if (maps.size() < 3 || seen.symptoms.is_adversarial) return;
+  // Gradients of a training that has diverged tell nothing of the way that they take.
+  if (maps.size() < 3 || seen.symptoms.is_adversarial || seen.symptoms.has_diverged) return;
   const double first = median_of(seen.history, "gradient", maps.front()),
                last = median_of(seen.history, "gradient", maps.back());
   if (!(first >= 0) || !(last > 0) || first > 1e-3 * last) return;

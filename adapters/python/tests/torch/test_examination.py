@@ -408,6 +408,45 @@ def test_a_pass_before_the_one_that_is_learned_from_is_no_evaluation(tmp_path: P
     assert (records(tmp_path / "run")[-1]["counts"][5] == 0) == is_rehearsed
 
 
+def test_what_was_described_stays_when_the_optimizer_alone_is_left(tmp_path: Path) -> None:
+    def program() -> torch.optim.Optimizer:
+        net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 3))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            optimizer.zero_grad()
+            net(torch.randn(16, 4)).square().mean().backward()
+            optimizer.step()
+        net.load_state_dict({name: value.clone() for name, value in net.state_dict().items()})  # the best, as many do
+        return optimizer
+
+    twt.attach(str(tmp_path / "run"))
+    left = program()
+    gc.collect()
+    twt.detach()
+    last = texts(tmp_path / "run", "structure")[-1]
+    assert left is not None and len(last["loaded"]) == 1
+    assert [each["name"] for each in last["parameters"]][:2] == ["0.weight", "0.bias"]
+    assert "BatchNorm1d" in [each["kind"] for each in last["modules"]]
+
+
+def test_parameters_that_are_unfrozen_are_described_anew(tmp_path: Path) -> None:
+    net = Net()
+    net.first.requires_grad_(False)
+    optimizer = torch.optim.SGD(net.last.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for step in range(12):
+        if step == 9:  # what is written at the start, and every eighth time, has been written
+            net.first.requires_grad_(True)
+        optimizer.zero_grad()
+        net(torch.randn(16, 4)).square().mean().backward()
+        optimizer.step()
+    twt.detach()
+    described = texts(tmp_path / "run", "structure")
+    wanting = [next(each["trainable"] for each in of["parameters"] if each["name"] == "first.weight") for of in described]
+    assert wanting[0] is False and wanting[-1] is True
+    assert len(described) < 8  # not at every look
+
+
 def test_what_was_described_stays_when_the_program_drops_its_model(tmp_path: Path) -> None:
     train(4, tmp_path / "run")
     assert len(texts(tmp_path / "run", "structure")[-1]["parameters"]) == 6

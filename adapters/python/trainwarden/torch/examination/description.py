@@ -26,7 +26,7 @@ class Description:
         self._layers: list[str] = []
         self._resumed: Optional[dict[str, Any]] = None  # from what the training goes on
         self._last: dict[str, Any] = {}
-        self._parameters = 0  # that were described last
+        self._wanting: list[bool] = []  # which of the parameters that were described last wanted gradients
         self._loaded = 0  # states, the same
 
     def begin_again(self) -> None:
@@ -59,16 +59,20 @@ class Description:
 
     def is_due(self, fulls: int, subjects: Subjects) -> bool:
         """After so many full examinations, before this one?"""
-        has_grown = subjects.weights is not None and len(subjects.weights.parameters) != self._parameters
-        return fulls < _FIRST or fulls % _EVERY == 0 or has_grown or self.has_loaded
+        parameters = subjects.weights.parameters if subjects.weights is not None else []
+        # Parameters came or went, or were frozen or unfrozen.
+        has_changed = bool(parameters) and [each.requires_grad for each in parameters] != self._wanting
+        return fulls < _FIRST or fulls % _EVERY == 0 or has_changed or self.has_loaded
 
     def text(self, fulls: int, subjects: Subjects) -> str:
         weights = subjects.known_weights().parameters
         models = [each for each in subjects.models if each.module is not None]
-        is_dropped = not weights and bool(self._last)  # by the program: what was described stays
+        # By the program, as at the end of its main(): what was described stays. An optimizer may keep parameters for longer.
+        is_dropped = bool(self._last) and (not weights or (not models and bool(self._last["modules"])))
         described = self._last if is_dropped else describe(models, subjects.optimizers, weights)
         self._last = described
-        self._parameters = len(described["parameters"])
+        if not is_dropped:
+            self._wanting = [each.requires_grad for each in weights]
         described["places"] = self._places
         described["layers"] = self._layers
         described["compared"] = self._compared
