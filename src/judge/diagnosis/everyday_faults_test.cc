@@ -84,6 +84,27 @@ TEST(Modes, StatisticsThatHaveNotCome) {
   EXPECT_EQ(confidence(0.001, 0.1), 0);  // they were loaded
 }
 
+TEST(Start, ZerosThatMoveAreMeant) {
+  const auto confidence = [](double later) {
+    TrainingUnderTest training;
+    training.loss_at_end = training.loss_at_start;  // it learns nothing, whatever the reason
+    training.modules += R"(,{"name":"4","kind":"Linear","leaf":true})";
+    training.parameters += R"(,{"name":"4.weight","shape":[8,2],"dtype":"float32","trainable":true,"optimizers":[0]})";
+    training.gradient = {0.1, 0.1, 0.1};
+    training.steps = 1;  // the first examination
+    training.numbers = {{"weight", {0.3, 0, 0}}, {"unit_spread", {0.5, 0, 0}}, {"update", {0.001, 0.001, 0.001}}};
+    TrainingHistory history = training.history();
+    training.steps = 200;
+    training.numbers = {{"weight", {0.3, later, later}}, {"update", {0.001, 0.001, 0.001}}};
+    TrainingHistory whole;
+    training.add_to(whole);
+    history.snapshots.insert(history.snapshots.end(), whole.snapshots.begin(), whole.snapshots.end());
+    return confidence_of(diagnose(history), "constant_initialisation");
+  };
+  EXPECT_GT(confidence(0), 0.8);
+  EXPECT_LT(confidence(0.01), 0.5);
+}
+
 TEST(Modes, StatisticsOfTheLastBatch) {
   const auto confidence = [](double momentum, double second, double fourth) {
     TrainingUnderTest training;

@@ -32,7 +32,7 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
   const Snapshot& first = seen.snapshots().front();
   const auto& parameters = seen.structure().parameters;
   std::vector<std::string> constant, zero;
-  std::size_t maps = 0;
+  std::size_t maps = 0, moved = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const double spread = first.at("unit_spread", i), weight = first.at("weight", i);
     const bool is_table = seen.kind_of_owner(parameters[i]).find("Embedding") != std::string::npos;
@@ -41,7 +41,10 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
       continue;
     ++maps;
     if (spread < 1e-5 && weight > 1e-9) constant.push_back(parameters[i].name);
-    if (weight <= 1e-9) zero.push_back(parameters[i].name);
+    if (weight <= 1e-9) {
+      zero.push_back(parameters[i].name);
+      moved += seen.snapshots().back().at("weight", i) > 1e-9 ? 1 : 0;
+    }
   }
   if (!constant.empty()) {
     // Parameters of the program's own may be constants on purpose: scales, learned rates.
@@ -57,8 +60,10 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
   }
   const bool ill = seen.symptoms.learns_nothing || !seen.symptoms.learns_well;
   if (zero.size() >= 2 || (zero.size() == maps && maps > 0 && ill)) {
+    // The last layers of flows and residual branches begin at zero on purpose: beside others that do not, they learn.
+    const bool is_meant = zero.size() < maps && moved == zero.size();
     findings.push_back({"constant_initialisation",
-                        ill ? 0.9 : 0.45,
+                        ill && !is_meant ? 0.9 : 0.45,
                         fmt::format("The weights {} begin at zero", listed(zero)),
                         {fmt::format("{} of {} weights are zero at the first step", zero.size(), maps)},
                         {},
