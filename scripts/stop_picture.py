@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Draws a training that stopped at its target beside the same one that went on: the picture of the guide.
 
-scripts/stop_picture.py --cli build/release/bin/trainwarden --runs runs WITH WITHOUT > docs/images/stop-at-a-target.svg
+scripts/stop_picture.py --target 9 --cli build/release/bin/trainwarden WITH WITHOUT > docs/images/stop-at-a-target.svg
 
 WITH and WITHOUT are runs of `bert train-spans` from the same seed, the first with --f1_threshold. Above: the loss of each
 step, smoothed. Below: the F1 of the sample, the bound on that of all questions, and at the end the F1 of all.
@@ -20,11 +20,11 @@ Points = list[tuple[float, float]]
 
 
 def series(arguments: argparse.Namespace, run: str, tensor: str, *options: str) -> Points:
-    """Steps and numbers of a tensor; none where the run does not have it."""
+    """Steps and numbers of a tensor. Ends the program where the run does not have it."""
     command = [arguments.cli, "plot", "--runs", arguments.runs, run, tensor, "--json", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        return []
+        raise SystemExit(f"stop_picture: no {tensor} of run {run}:\n{done.stderr.strip()}")
     drawn = json.loads(done.stdout)["series"]
     return [(point["step"], point["drawn"]) for each in drawn for point in each["points"]]
 
@@ -74,8 +74,6 @@ def legend(rows: list[tuple[str, str]]) -> str:
 def picture(arguments: argparse.Namespace) -> str:
     losses = {run: series(arguments, run, "SpanLoss_output_0", "--smooth", "0.9")
               for run in (arguments.with_stop, arguments.without)}
-    if not all(losses.values()):
-        raise SystemExit(f"expected losses in both runs, found {({run: len(each) for run, each in losses.items()})}")
     stopped, last = losses[arguments.with_stop][-1], losses[arguments.without][-1]
     numbers = [number for each in losses.values() for _, number in each]
     above = Panel(TOP, last[0], min(numbers), max(numbers), "loss, smoothed")
@@ -83,17 +81,17 @@ def picture(arguments: argparse.Namespace) -> str:
     above.line(losses[arguments.with_stop], WITH)
     above.upright(stopped[0], f"stopped after step {stopped[0]:.0f}")
 
-    looks = {(run, name): series(arguments, run, name) for run in losses for name in ("f1", "f1_of_all", "f1_not_below")}
+    looks = {(run, name): series(arguments, run, name) for run in losses for name in ("f1", "f1_of_all")}
+    bound = series(arguments, arguments.with_stop, "f1_not_below")
     top = 1.1 * max(number for each in looks.values() for _, number in each)
     below = Panel(TOP + PANEL + GAP, last[0], 0, max(top, 1.1 * arguments.target), "F1 of questions not trained on, in percent")
     below.line([(0, arguments.target), (last[0], arguments.target)], TARGET, "5 4")
     below.line(looks[arguments.without, "f1"], WITHOUT)
     below.line(looks[arguments.with_stop, "f1"], WITH)
-    if looks[arguments.with_stop, "f1_not_below"]:
-        below.line(looks[arguments.with_stop, "f1_not_below"], BOUND)
+    below.line(bound, BOUND)
     for run, colour in ((arguments.with_stop, WITH), (arguments.without, WITHOUT)):
-        for point in looks[run, "f1_of_all"][-1:]:
-            below.dot(point, colour, f"all: {point[1]:.1f}")
+        of_all = looks[run, "f1_of_all"][-1]
+        below.dot(of_all, colour, f"all: {of_all[1]:.1f}")
     height = TOP + 2 * PANEL + GAP + 34
     rows = [(WITHOUT, "without a stop"), (WITH, "with the stop"), (BOUND, "bound"), (TARGET, "target")]
     style = "text{font:12px sans-serif;fill:#4a5260}.title{font-weight:bold}.grid{stroke:#8884;stroke-width:1}"

@@ -84,6 +84,33 @@ TEST(Modes, StatisticsThatHaveNotCome) {
   EXPECT_EQ(confidence(0.001, 0.1), 0);  // they were loaded
 }
 
+TEST(Rates, ClippingThatATrainingHasLearnedWith) {
+  const auto confidence = [](double loss_at_end) {
+    TrainingUnderTest training;
+    training.loss_at_start = 15;
+    training.loss_at_end = loss_at_end;
+    training.numbers = {{"clip_limit", {1}}, {"clip_norm", {45}}};
+    return confidence_of(training.diagnosis(), "gradient_clipping_too_strong");
+  };
+  EXPECT_GT(confidence(10), 0.5);  // it still falls, slowly
+  EXPECT_EQ(confidence(0.6), 0);
+}
+
+TEST(Start, SmallGradientsOfATrainingThatHasDiverged) {
+  const auto confidence = [](double loss_at_end) {
+    TrainingUnderTest training;
+    training.modules += R"(,{"name":"4","kind":"Linear","leaf":true})";
+    training.parameters += R"(,{"name":"4.weight","shape":[8,2],"dtype":"float32","trainable":true,"optimizers":[0]})";
+    training.gradient = {1e-7, 0.1, 1};
+    training.loss_at_end = loss_at_end;
+    training.numbers = {
+        {"weight", {0.3, 0.3, 0.3}}, {"update", {0.001, 0.001, 0.001}}, {"unit_spread", {0.5, 0.5, 0.5}}};
+    return confidence_of(training.diagnosis(), "vanishing_gradients");
+  };
+  EXPECT_GT(confidence(0.7), 0.8);
+  EXPECT_EQ(confidence(1e9), 0);
+}
+
 TEST(Start, ZerosThatMoveAreMeant) {
   const auto confidence = [](double later) {
     TrainingUnderTest training;

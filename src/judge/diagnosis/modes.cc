@@ -98,6 +98,10 @@ void look_for_random_evaluation(const Case& seen, Findings& findings) {
        seen.place("dropout")});
 }
 
+std::string momentum_of_batch_norm(double momentum) {
+  return fmt::format("momentum is {}: PyTorch's is the share of the new batch, 0.1 by default", number(momentum));
+}
+
 // Evaluation goes by the running statistics: they must be those of the batches that the model is trained on.
 void look_for_strange_statistics(const Case& seen, Findings& findings) {
   constexpr std::int64_t kSettled = 30;  // with the usual momentum of 0.1 less than 5 % are left of where they began
@@ -135,9 +139,8 @@ void look_for_strange_statistics(const Case& seen, Findings& findings) {
             "in {} of {} looks after step {} they lie more than {} standard deviations apart, or their variances "
             "differ by more than a factor of {:.1f}",
             strange.begin()->second, looked, kSettled, number(kFar), std::exp(kFarLogarithm)),
-        is_slow
-            ? fmt::format("momentum is {}: PyTorch's is the share of the new batch, 0.1 by default", number(slowest))
-            : "batches of other data go through the same layers, or weights move faster than the statistics"},
+        is_slow ? momentum_of_batch_norm(slowest)
+                : "batches of other data go through the same layers, or weights move faster than the statistics"},
        {},
        kSettled,
        {}});
@@ -173,7 +176,7 @@ void look_for_statistics_that_never_came(const Case& seen, Findings& findings) {
        0.88,
        fmt::format("The running statistics of {} have not come to those of the batches, and evaluation goes by them",
                    listed(names)),
-       {fmt::format("momentum is {}: PyTorch's is the share of the new batch, 0.1 by default", number(momentum)),
+       {momentum_of_batch_norm(momentum),
         fmt::format("after {} steps {:.0f} % of where they began is left", seen.symptoms.steps, 100 * left)},
        {},
        0,
@@ -187,21 +190,24 @@ bool is_erratic_in_evaluation(const Case& seen) {
   for (const Evaluated& each : seen.history.evaluations) {
     const double now = each.loss;
     if (!std::isfinite(now)) continue;
-    if (std::isfinite(before)) ++pairs, rises += now > 1.25 * before ? 1 : 0;
+    if (std::isfinite(before)) {
+      ++pairs;
+      if (now > 1.25 * before) ++rises;
+    }
     before = now;
   }
   return pairs >= 3 && 3 * rises >= pairs;
 }
 
-// With a momentum near 1 the running statistics are those of the last batch alone: other frameworks say 0.9 for
-// PyTorch's 0.1.
+// With a momentum near 1 the running statistics are those of the last batch alone. Keras writes 0.9 for what is 0.1 in
+// PyTorch.
 void look_for_statistics_of_one_batch(const Case& seen, Findings& findings) {
   constexpr double kMostly = 0.5;
   std::vector<std::string> names;
   double momentum = 0;
   for (const Module& module : seen.structure().modules) {
     const auto share = module.settings.find("momentum");
-    // 1 is written by programs that want just that.
+    // Whoever writes 1 wants the last batch alone.
     if (!contains(module.kind, "BatchNorm") || share == module.settings.end() || share->second < kMostly ||
         share->second >= 1)
       continue;
@@ -216,7 +222,7 @@ void look_for_statistics_of_one_batch(const Case& seen, Findings& findings) {
        fmt::format("The running statistics of {} are little more than those of the last batch, and evaluation "
                    "goes by them",
                    listed(names)),
-       {fmt::format("momentum is {}: PyTorch's is the share of the new batch, 0.1 by default", number(momentum))},
+       {momentum_of_batch_norm(momentum)},
        {},
        0,
        {}});

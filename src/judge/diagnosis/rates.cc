@@ -313,7 +313,7 @@ void look_for_clipping(const Case& seen, Findings& findings) {
   // Adam and its kin do not feel the scale of gradients.
   const bool feels_scale = kind_of_optimizer(seen) == "SGD";
   if (share > (feels_scale && slow ? 0.1 : 0.03)) return;
-  // What has come most of its way has the steps that it needs, as one with a limit and a rate that belong together.
+  // A loss that has come most of its way down shows that the steps are large enough: limit and rate fit together.
   const bool has_arrived = seen.symptoms.train.late < 0.2 * seen.symptoms.train.first;
   if (!slow && !(feels_scale && seen.symptoms.train.trend > 4 && !has_arrived)) return;
   findings.push_back(

@@ -60,7 +60,8 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
   }
   const bool ill = seen.symptoms.learns_nothing || !seen.symptoms.learns_well;
   if (zero.size() >= 2 || (zero.size() == maps && maps > 0 && ill)) {
-    // The last layers of flows and residual branches begin at zero on purpose: beside others that do not, they learn.
+    // The last layers of flows and residual branches begin at zero on purpose. Other layers do not, so these get
+    // gradients and move.
     const bool is_meant = zero.size() < maps && moved == zero.size();
     findings.push_back({"constant_initialisation",
                         ill && !is_meant ? 0.9 : 0.45,
@@ -266,7 +267,7 @@ void look_for_vanishing(const Case& seen, Findings& findings) {
     if (seen.is_map(parameters[i]) && !parameters[i].optimizers.empty()) maps.push_back(i);
   }
   // Of several optimizers each has losses of its own: the models of the others get little gradient on purpose.
-  // Gradients of a training that has diverged tell nothing of the way that they take.
+  // Once a training has diverged, its gradients say nothing about how they pass through the layers.
   if (maps.size() < 3 || seen.symptoms.is_adversarial || seen.symptoms.has_diverged) return;
   const double first = median_of(seen.history, "gradient", maps.front()),
                last = median_of(seen.history, "gradient", maps.back());

@@ -27,7 +27,7 @@ class Description:
         self._resumed: Optional[dict[str, Any]] = None  # from what the training goes on
         self._last: dict[str, Any] = {}
         self._wanting: list[bool] = []  # which of the parameters that were described last wanted gradients
-        self._loaded = 0  # states, the same
+        self._loaded = 0  # states that were described last
 
     def begin_again(self) -> None:
         self._last = {}
@@ -67,7 +67,8 @@ class Description:
     def text(self, fulls: int, subjects: Subjects) -> str:
         weights = subjects.known_weights().parameters
         models = [each for each in subjects.models if each.module is not None]
-        # By the program, as at the end of its main(): what was described stays. An optimizer may keep parameters for longer.
+        # The program has dropped its models, as at the end of main(): what was described stays. An optimizer may still
+        # hold the parameters.
         is_dropped = bool(self._last) and (not weights or (not models and bool(self._last["modules"])))
         described = self._last if is_dropped else describe(models, subjects.optimizers, weights)
         self._last = described
