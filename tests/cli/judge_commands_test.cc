@@ -56,6 +56,7 @@ TEST_F(JudgeCommands, DiagnoseGoesByTheLossesOfATrainingThatWasNotExamined) {
   EXPECT_NE(outcome.out.find("Nothing is wrong as far as 40 recorded losses show"), std::string::npos) << outcome.out;
   const auto answer = cli({"diagnose", "healthy", "--json"}).json();
   EXPECT_TRUE(answer.at("diagnosis").is_null());
+  EXPECT_TRUE(answer.at("failure").is_null());
   EXPECT_EQ(answer.at("loss").at("looks"), 40);
   EXPECT_NE(answer.at("missing").at(0).get<std::string>().find("only its losses"), std::string::npos);
   train("short", {"--steps", "3"});

@@ -153,6 +153,18 @@ TEST_F(RunCommand, OfASetOfRulesOneSentenceIsPrinted) {
   EXPECT_EQ(outcome.err.find("NotApplicable"), std::string::npos) << outcome.err;
 }
 
+TEST_F(RunCommand, AFailedTrainingIsNeverCalledRight) {
+  const Outcome outcome =
+      cli({"run", "--name", "failed", "--rules", "default", "--", tiny_training().string(), "--exit", "5"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_NE(outcome.err.find("The training failed: exit code 5."), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("Nothing is wrong"), std::string::npos) << outcome.err;
+  const Outcome later = cli({"diagnose", "failed"});
+  EXPECT_NE(later.out.find("The training failed: exit code 5."), std::string::npos) << later.out;
+  EXPECT_EQ(cli({"diagnose", "failed", "--json"}).json().at("failure"), "exit code 5");
+  EXPECT_TRUE(cli({"diagnose", "failed", "--json"}).json().at("diagnosis").is_null());
+}
+
 TEST_F(RunCommand, SignalsThatAreSentToItReachTheProgramOnce) {
   Background run(cli_command({"run", "--", tiny_training().string(), "--await-signal"}), folder_);
   run.await_output("ready");

@@ -16,6 +16,7 @@
 #include "ui/views/event_json.h"
 #include "ui/views/event_log.h"
 #include "ui/views/rule_board.h"
+#include "ui/views/run_failure.h"
 #include "ui/views/what_if.h"
 
 namespace trainwarden::answers {
@@ -48,7 +49,8 @@ Result<Reply> get_rule_kinds(const Request& request, const Services&) {
 Result<Reply> get_diagnosis(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
-  return json_reply(views::json_of(use.memory<rules::RunDiagnosis>().now(use.trial())));
+  const diagnosis::Diagnosis diagnosis = use.memory<rules::RunDiagnosis>().now(use.trial());
+  return json_reply(views::json_of(diagnosis, views::failure_of(use.trial())));
 }
 
 struct EventLogOfRun {

@@ -43,7 +43,7 @@ std::string next_step_of(const CauseFinding& finding) {
   return cause == nullptr ? std::string() : std::string(cause->next_step);
 }
 
-OrderedJson json_of(const Diagnosis& diagnosis) {
+OrderedJson json_of(const Diagnosis& diagnosis, const std::string& failure) {
   const CauseFinding* first = diagnosis.first();
   return {{"diagnosis", first == nullptr ? OrderedJson() : finding_json(*first)},
           {"findings", findings_json(diagnosis.findings)},
@@ -51,6 +51,7 @@ OrderedJson json_of(const Diagnosis& diagnosis) {
           {"apart", diagnosis.apart},
           {"missing", diagnosis.missing},
           {"alarms", diagnosis.alarms},
+          {"failure", failure.empty() ? OrderedJson() : OrderedJson(failure)},
           {"steps", diagnosis.steps},
           {"examined_steps", diagnosis.examined},
           {"examination_seconds", json_number(diagnosis.spent_seconds)},

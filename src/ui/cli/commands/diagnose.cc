@@ -15,6 +15,7 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/views/diagnosis_json.h"
+#include "ui/views/run_failure.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -86,12 +87,13 @@ int act(const DiagnoseOptions& options) {
     const Status examined = examine_next(options, **trial, diagnosis);
     if (!examined.ok()) return report_error(examined);
   }
+  const std::string failure = views::failure_of(**trial);
   if (options.json) {
     OrderedJson document = {{"run", run_name((*trial)->path())}};
-    document.update(views::json_of(diagnosis));
+    document.update(views::json_of(diagnosis, failure));
     print_json(document);
   } else {
-    print_diagnosis(stdout, diagnosis, options.whole);
+    print_diagnosis(stdout, diagnosis, failure, options.whole);
     if (options.whole) print_rules(**trial);
   }
   return diagnosis.first() != nullptr ? kExitRuleFired : kExitFine;

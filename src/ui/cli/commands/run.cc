@@ -42,6 +42,7 @@
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
 #include "ui/views/last_loss.h"
+#include "ui/views/run_failure.h"
 #include "work/jobs/job_record.h"
 
 namespace trainwarden::cli {
@@ -262,7 +263,7 @@ void print_judgement(const ProgramPlan& plan, const watch::RuleReport& report) {
   const auto trial = Trial::open(plan.run);
   const auto diagnosis = trial.ok() ? rules::diagnose_run(**trial) : diagnosis::Diagnosis();
   if (diagnosis.examined == 0 && report.statuses.size() < kManyRules) return print_report(stderr, report);
-  print_diagnosis(stderr, diagnosis, false);
+  print_diagnosis(stderr, diagnosis, trial.ok() ? views::failure_of(**trial) : std::string(), false);
   print_report_in_short(stderr, report);
   emit(stderr, "All of it: {} diagnose {} --whole\n", typed_program(), typed_run(plan.run));
 }

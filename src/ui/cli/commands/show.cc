@@ -64,7 +64,7 @@ OrderedJson rules_as_json(const std::vector<rules::RuleHistory>& rules) {
 }
 
 OrderedJson diagnosis_as_json(const diagnosis::Diagnosis& diagnosis) {
-  return views::json_of(diagnosis)["diagnosis"];
+  return views::json_of(diagnosis, {})["diagnosis"];
 }
 
 void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, const events::RunView& view) {

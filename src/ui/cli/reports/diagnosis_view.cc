@@ -26,6 +26,7 @@ void print_finding(std::FILE* out, const CauseFinding& finding) {
   emit(out, "  Next: {}\n", views::next_step_of(finding));
 }
 
+// What can be said of a training in which no cause was found, as far as its steps show.
 void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
   constexpr std::size_t kEnough = 20;
   if (!diagnosis.alarms.empty()) {
@@ -42,6 +43,17 @@ void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
   }
 }
 
+// A training that failed is never called right, whatever its steps show.
+void print_unexplained_failure(std::FILE* out, const Diagnosis& diagnosis, const std::string& failure) {
+  emit(out, "The training failed: {}. ", failure);
+  if (diagnosis.examined == 0) {
+    emit(out, "It was not examined, so no cause can be named.\n");
+  } else {
+    emit(out, "The {} of {} train steps that were examined do not show why.\n", diagnosis.examined, diagnosis.steps);
+  }
+  emit(out, "  Next: read the last lines that the program printed.\n");
+}
+
 void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) {
   for (std::size_t i = from; i < std::min(diagnosis.findings.size(), from + kOthersShown); ++i) {
     const CauseFinding& other = diagnosis.findings[i];
@@ -53,9 +65,11 @@ void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) 
 
 }  // namespace
 
-void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, bool whole) {
+void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, const std::string& failure, bool whole) {
   const CauseFinding* first = diagnosis.first();
-  if (first == nullptr) {
+  if (first == nullptr && !failure.empty() && diagnosis.alarms.empty()) {
+    print_unexplained_failure(out, diagnosis, failure);
+  } else if (first == nullptr) {
     print_nothing(out, diagnosis);
   } else {
     emit(out, "Diagnosis ({:.0f} % sure): ", 100 * first->confidence);

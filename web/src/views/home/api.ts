@@ -42,6 +42,8 @@ export interface DiagnosisAnswer {
   findings: Finding[];
   apart: string;
   missing: string[];
+  /** How the training failed, if it did: "exit code 1". */
+  failure: string | null;
   steps: number;
   examined_steps: number;
 }

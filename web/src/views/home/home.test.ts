@@ -62,7 +62,7 @@ it('shows what the machine does now, by what tells most', () => {
 
 it('speaks of the diagnosis in one sentence, with its evidence and the next step', () => {
   const first = { cause: 'a', confidence: 0.88, statement: 'The <b>rate</b> is too high', evidence: ['1 of 2'], against: ['it fell once'], next_step: 'Lower it.', place: 'train.py:4' };
-  const answer = { diagnosis: first, findings: [first, { ...first, statement: 'Bad data', place: '', confidence: 0.3 }], apart: 'Measure it.', missing: [], steps: 10, examined_steps: 3 };
+  const answer = { diagnosis: first, findings: [first, { ...first, statement: 'Bad data', place: '', confidence: 0.3 }], apart: 'Measure it.', missing: [], failure: null, steps: 10, examined_steps: 3 };
   const shown = diagnosisCard(answer)!;
   expect(shown.querySelector('.diagnosis')!.textContent).toBe('The <b>rate</b> is too high (train.py:4). 88 % sure');
   expect([...shown.querySelectorAll('li')].map((line) => line.textContent)).toEqual(['1 of 2', 'against it: it fell once', 'Bad data. 30 % sure']);
@@ -70,4 +70,7 @@ it('speaks of the diagnosis in one sentence, with its evidence and the next step
   expect(shown.textContent).toContain('To tell the first two apart: Measure it.');
   expect(diagnosisCard({ ...answer, diagnosis: null, findings: [] })!.textContent).toContain('Nothing is wrong as far as 3 of 10 train steps show');
   expect(diagnosisCard({ ...answer, diagnosis: null, findings: [], examined_steps: 0 })).toBeUndefined();
+  const failed = diagnosisCard({ ...answer, diagnosis: null, findings: [], failure: 'exit code 1' })!.textContent;
+  expect(failed).toContain('The training failed: exit code 1. The 3 of 10 train steps that were examined do not show why.');
+  expect(failed).not.toContain('Nothing is wrong');
 });
