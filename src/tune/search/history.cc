@@ -14,7 +14,7 @@ std::vector<std::size_t> metrics_with(const History& history, Strategy strategy)
   return indices;
 }
 
-double cost_of(const History& history, const Trial& trial, std::size_t metric) {
+double cost_of(const History& history, const StudyTrial& trial, std::size_t metric) {
   return metric < trial.values.size() ? history.metrics[metric].cost(trial.values[metric])
                                       : std::numeric_limits<double>::quiet_NaN();
 }
@@ -37,10 +37,10 @@ std::vector<std::size_t> History::constraints() const {
   return metrics_with(*this, Strategy::kConstrain);
 }
 
-double violation_of(const History& history, const Trial& trial) {
+double violation_of(const History& history, const StudyTrial& trial) {
   double sum = 0;
   for (const std::size_t i : history.constraints()) {
-    const Metric& metric = history.metrics[i];
+    const StudyMetric& metric = history.metrics[i];
     const double missed = cost_of(history, trial, i) - metric.cost(metric.threshold.value_or(0));
     if (std::isnan(missed)) return missed;
     sum += std::max(0.0, missed);
@@ -48,7 +48,7 @@ double violation_of(const History& history, const Trial& trial) {
   return sum;
 }
 
-bool is_feasible(const History& history, const Trial& trial) {
+bool is_feasible(const History& history, const StudyTrial& trial) {
   if (trial.state != TrialState::kComplete || violation_of(history, trial) != 0) return false;
   const auto objectives = history.objectives();
   return std::all_of(objectives.begin(), objectives.end(),
@@ -60,7 +60,7 @@ std::optional<std::size_t> best_of(const History& history) {
   std::optional<std::size_t> best;
   if (objectives.size() != 1) return best;
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
-    const Trial& trial = history.trials[i];
+    const StudyTrial& trial = history.trials[i];
     if (!is_feasible(history, trial)) continue;
     if (!best || cost_of(history, trial, objectives[0]) < cost_of(history, history.trials[*best], objectives[0]))
       best = i;

@@ -21,7 +21,7 @@ enum class Strategy : std::uint8_t {
   kStore,      // only kept
 };
 
-struct Metric {
+struct StudyMetric {
   std::string name;
   Goal goal = Goal::kMinimize;
   Strategy strategy = Strategy::kOptimize;
@@ -40,7 +40,7 @@ struct Intermediate {
   double value = 0;
 };
 
-struct Trial {
+struct StudyTrial {
   std::int64_t number = 0;
   Point point;
   TrialState state = TrialState::kWaiting;
@@ -53,8 +53,8 @@ struct Trial {
 
 struct History {
   Space space;
-  std::vector<Metric> metrics;
-  std::vector<Trial> trials;  // by their numbers
+  std::vector<StudyMetric> metrics;
+  std::vector<StudyTrial> trials;  // by their numbers
   std::uint64_t seed = 0;
 
   // Indices of the metrics with this strategy.
@@ -64,9 +64,9 @@ struct History {
 
 // By how much a trial misses its constraints, in sum, each as cost(value) - cost(threshold); 0: it meets them; NaN: a
 // value is not known.
-double violation_of(const History& history, const Trial& trial);
+double violation_of(const History& history, const StudyTrial& trial);
 // A complete trial whose objectives are all finite numbers and which meets the constraints.
-bool is_feasible(const History& history, const Trial& trial);
+bool is_feasible(const History& history, const StudyTrial& trial);
 // Of one objective: the number of the best feasible trial, none where there is none. Of equal ones the first.
 std::optional<std::size_t> best_of(const History& history);
 // Indices of the feasible trials that no other one dominates (as good in all objectives and better in one).

@@ -11,7 +11,7 @@ Space line() {
   return *Space::make({{.name = "x", .min = 0, .max = 1}});
 }
 
-Trial complete(std::int64_t number, std::vector<double> values) {
+StudyTrial complete(std::int64_t number, std::vector<double> values) {
   return {.number = number, .point = {0.5}, .state = TrialState::kComplete, .values = std::move(values)};
 }
 

@@ -1,4 +1,4 @@
-// Pruner: may a trial end early?
+// TrialPruner: may a trial end early?
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ struct PruneAnswer {
 };
 
 // Depends on the history alone. One thread at a time.
-class Pruner {
+class TrialPruner {
  public:
-  virtual ~Pruner() = default;
+  virtual ~TrialPruner() = default;
   virtual std::string_view name() const = 0;  // "median"
   // Asked after each report of a running trial, by its index in history.trials.
   virtual PruneAnswer judge(const History& history, std::size_t trial) = 0;

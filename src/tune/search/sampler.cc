@@ -9,7 +9,7 @@ constexpr int kMaxTries = 10'000;
 
 }  // namespace
 
-Random Sampler::random_of(const History& history, std::int64_t number) {
+Random TrialSampler::random_of(const History& history, std::int64_t number) {
   return Random(history.seed, static_cast<std::uint64_t>(number));
 }
 

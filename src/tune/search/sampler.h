@@ -1,4 +1,4 @@
-// Sampler: what to try next.
+// TrialSampler: what to try next.
 //
 // A suggestion depends on the history and the number of the trial alone. So it is the same after a crash, and whoever
 // keeps the history has all that a sampler needs: what a sampler keeps beside it only saves time.
@@ -16,13 +16,13 @@ namespace trainwarden::tune {
 
 struct Suggestion {
   Point point;                          // history.space contains it
-  std::map<std::string, double> notes;  // for Trial::notes
+  std::map<std::string, double> notes;  // for StudyTrial::notes
 };
 
 // One thread at a time.
-class Sampler {
+class TrialSampler {
  public:
-  virtual ~Sampler() = default;
+  virtual ~TrialSampler() = default;
   virtual std::string_view name() const = 0;  // "tpe"
   // For the trial of this number. The history has all trials with smaller numbers, in whatever state, and may have
   // others. kResourceExhausted: all there is has been tried (of a grid). kFailedPrecondition: what it cannot do, with

@@ -17,13 +17,13 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kSeedOfCheck = 1;
 constexpr int kPointsOfCheck = 1000;
 
-double step_of(const Parameter& parameter) {
+double step_of(const Hyperparameter& parameter) {
   if (parameter.step > 0) return parameter.step;
   return parameter.kind == ParameterKind::kInteger ? 1 : 0;
 }
 
 // The largest value that min + k * step reaches.
-double last_of(const Parameter& parameter) {
+double last_of(const Hyperparameter& parameter) {
   const double step = step_of(parameter);
   if (step == 0) return parameter.max;
   // A step of 0.1 shall reach from 0 to 0.3, though three tenths are a little less in doubles.
@@ -31,13 +31,13 @@ double last_of(const Parameter& parameter) {
 }
 
 // Ends of what [0, 1] stands for: half a step more on both sides.
-std::pair<double, double> ends_of(const Parameter& parameter) {
+std::pair<double, double> ends_of(const Hyperparameter& parameter) {
   const double half = step_of(parameter) / 2;
   const double low = parameter.min - half, high = last_of(parameter) + half;
   return parameter.log ? std::pair(std::log(low), std::log(high)) : std::pair(low, high);
 }
 
-std::optional<double> number_of(const Parameter& parameter, const Value& value) {
+std::optional<double> number_of(const Hyperparameter& parameter, const ParameterValue& value) {
   if (!parameter.is_number()) {
     const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), value);
     if (found == parameter.choices.end()) return std::nullopt;
@@ -48,10 +48,10 @@ std::optional<double> number_of(const Parameter& parameter, const Value& value) 
   return std::nullopt;
 }
 
-std::string range_text(const Parameter& parameter) {
+std::string range_text(const Hyperparameter& parameter) {
   if (!parameter.is_number()) {
     std::vector<std::string> texts;
-    for (const Value& choice : parameter.choices) texts.push_back(text_of(choice));
+    for (const ParameterValue& choice : parameter.choices) texts.push_back(text_of(choice));
     return fmt::format("one of {}", fmt::join(texts, ", "));
   }
   const std::string steps = parameter.step > 0 ? fmt::format(" in steps of {}", parameter.step) : std::string();
@@ -61,25 +61,25 @@ std::string range_text(const Parameter& parameter) {
 
 }  // namespace
 
-std::string text_of(const Value& value) {
+std::string text_of(const ParameterValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
   return fmt::format("{}", std::get<double>(value));
 }
 
-Result<Space> Space::make(std::vector<Parameter> parameters, std::vector<Constraint> constraints) {
+Result<Space> Space::make(std::vector<Hyperparameter> parameters, std::vector<Constraint> constraints) {
   TRAINWARDEN_RETURN_IF_ERROR(check_parameters(parameters));
   TRAINWARDEN_RETURN_IF_ERROR(check_constraints(parameters, constraints));
   Space space;
   space.parameters_ = std::move(parameters);
   space.constraints_ = std::move(constraints);
-  for (const Parameter& parameter : space.parameters_) {
+  for (const Hyperparameter& parameter : space.parameters_) {
     space.parent_.push_back(parameter.when ? static_cast<int>(*space.find(parameter.when->parameter)) : -1);
     std::vector<double>& values = space.parent_values_.emplace_back();
     if (!parameter.when) continue;
-    const Parameter& parent = space.parameters_[static_cast<std::size_t>(space.parent_.back())];
-    for (const Value& value : parameter.when->values) values.push_back(*number_of(parent, value));
+    const Hyperparameter& parent = space.parameters_[static_cast<std::size_t>(space.parent_.back())];
+    for (const ParameterValue& value : parameter.when->values) values.push_back(*number_of(parent, value));
   }
   Random random(kSeedOfCheck);
   for (int i = 0; i < kPointsOfCheck && !space.constraints_.empty(); ++i) {
@@ -100,7 +100,7 @@ std::optional<std::size_t> Space::find(std::string_view name) const {
 }
 
 std::uint64_t Space::count_of(std::size_t i) const {
-  const Parameter& parameter = parameters_[i];
+  const Hyperparameter& parameter = parameters_[i];
   if (!parameter.is_number()) return parameter.choices.size();
   const double step = step_of(parameter);
   if (parameter.min == parameter.max) return 1;
@@ -140,7 +140,7 @@ std::uint64_t Space::count() const {
 }
 
 double Space::to_unit(std::size_t i, double value) const {
-  const Parameter& parameter = parameters_[i];
+  const Hyperparameter& parameter = parameters_[i];
   if (std::isnan(value)) return kNaN;
   if (!parameter.is_number()) return (value + 0.5) / static_cast<double>(parameter.choices.size());
   const auto [low, high] = ends_of(parameter);
@@ -149,7 +149,7 @@ double Space::to_unit(std::size_t i, double value) const {
 }
 
 double Space::from_unit(std::size_t i, double unit) const {
-  const Parameter& parameter = parameters_[i];
+  const Hyperparameter& parameter = parameters_[i];
   if (std::isnan(unit)) return kNaN;
   unit = std::clamp(unit, 0.0, 1.0);
   if (!parameter.is_number()) {
@@ -162,7 +162,7 @@ double Space::from_unit(std::size_t i, double unit) const {
 }
 
 double Space::nearest(std::size_t i, double value) const {
-  const Parameter& parameter = parameters_[i];
+  const Hyperparameter& parameter = parameters_[i];
   if (std::isnan(value)) return kNaN;
   if (!parameter.is_number()) {
     return std::clamp(std::round(value), 0.0, static_cast<double>(parameter.choices.size() - 1));
@@ -207,11 +207,11 @@ bool Space::contains(const Point& point) const {
   return meets_constraints(point);
 }
 
-Values Space::values_of(const Point& point) const {
-  Values values;
+ParameterValues Space::values_of(const Point& point) const {
+  ParameterValues values;
   for (std::size_t i = 0; i < size(); ++i) {
     if (std::isnan(point[i])) continue;
-    const Parameter& parameter = parameters_[i];
+    const Hyperparameter& parameter = parameters_[i];
     switch (parameter.kind) {
       case ParameterKind::kReal: values[parameter.name] = point[i]; break;
       case ParameterKind::kInteger: values[parameter.name] = static_cast<std::int64_t>(std::llround(point[i])); break;
@@ -223,11 +223,11 @@ Values Space::values_of(const Point& point) const {
   return values;
 }
 
-Result<Point> Space::point_of(const Values& values) const {
+Result<Point> Space::point_of(const ParameterValues& values) const {
   Point point(size(), kNaN);
   std::size_t used = 0;
   for (std::size_t i = 0; i < size(); ++i) {
-    const Parameter& parameter = parameters_[i];
+    const Hyperparameter& parameter = parameters_[i];
     const auto found = values.find(parameter.name);
     const bool active = is_active(point, i);
     if (found == values.end()) {

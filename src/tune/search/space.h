@@ -16,30 +16,30 @@
 
 namespace trainwarden::tune {
 
-using Value = std::variant<bool, std::int64_t, double, std::string>;
-std::string text_of(const Value& value);  // "3e-05", "true", "relu"
-using Values = std::map<std::string, Value, std::less<>>;
+using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
+std::string text_of(const ParameterValue& value);  // "3e-05", "true", "relu"
+using ParameterValues = std::map<std::string, ParameterValue, std::less<>>;
 
 using Point = std::vector<double>;
 
 enum class ParameterKind : std::uint8_t { kReal, kInteger, kChoice };
 
 // A parameter exists only where another one, which stands before it, is active and has one of these values.
-struct Condition {
+struct ActiveWhen {
   std::string parameter;
-  std::vector<Value> values;
+  std::vector<ParameterValue> values;
 };
 
-struct Parameter {
+struct Hyperparameter {
   std::string name;
   ParameterKind kind = ParameterKind::kReal;
-  double min = 0, max = 0;     // of numbers, both included; equal: it is fixed
-  bool log = false;            // of numbers: searched by its logarithm; min > 0
-  double step = 0;             // of numbers: min + k * step; 0: all (whole) numbers. Not with log
-  std::vector<Value> choices;  // of a choice
-  bool ordered = false;        // of a choice: neighbours are alike
-  std::optional<Condition> when;
-  std::optional<Value> first;  // what is tried first
+  double min = 0, max = 0;              // of numbers, both included; equal: it is fixed
+  bool log = false;                     // of numbers: searched by its logarithm; min > 0
+  double step = 0;                      // of numbers: min + k * step; 0: all (whole) numbers. Not with log
+  std::vector<ParameterValue> choices;  // of a choice
+  bool ordered = false;                 // of a choice: neighbours are alike
+  std::optional<ActiveWhen> when;
+  std::optional<ParameterValue> first;  // what is tried first
 
   bool is_number() const { return kind != ParameterKind::kChoice; }
 };
@@ -58,11 +58,11 @@ class Space {
  public:
   // kInvalidArgument says all that is wrong, each with the name of its parameter. A space in which a thousand random
   // points meet no constraint is refused as contradictory.
-  static Result<Space> make(std::vector<Parameter> parameters, std::vector<Constraint> constraints = {});
+  static Result<Space> make(std::vector<Hyperparameter> parameters, std::vector<Constraint> constraints = {});
 
   std::size_t size() const { return parameters_.size(); }
-  const Parameter& operator[](std::size_t i) const { return parameters_[i]; }
-  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const Hyperparameter& operator[](std::size_t i) const { return parameters_[i]; }
+  const std::vector<Hyperparameter>& parameters() const { return parameters_; }
   const std::vector<Constraint>& constraints() const { return constraints_; }
   std::optional<std::size_t> find(std::string_view name) const;
 
@@ -88,15 +88,15 @@ class Space {
   bool meets_constraints(const Point& point) const;
 
   // By names and in the user's terms; without those that are not active.
-  Values values_of(const Point& point) const;
+  ParameterValues values_of(const Point& point) const;
   // Back. kInvalidArgument: unknown name, missing or superfluous parameter, value out of range.
-  Result<Point> point_of(const Values& values) const;
+  Result<Point> point_of(const ParameterValues& values) const;
 
   bool has_conditions() const;
 
  private:
   Space() = default;
-  std::vector<Parameter> parameters_;
+  std::vector<Hyperparameter> parameters_;
   std::vector<Constraint> constraints_;
   std::vector<int> parent_;                         // index of the parameter of the condition; -1: none
   std::vector<std::vector<double>> parent_values_;  // as numbers of a Point

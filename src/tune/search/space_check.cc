@@ -12,7 +12,7 @@ namespace {
 constexpr double kMaxWhole = 0x1p53;  // above, doubles are no whole numbers any more
 using Mistakes = std::vector<std::string>;
 
-void check_number(const Parameter& parameter, Mistakes& mistakes) {
+void check_number(const Hyperparameter& parameter, Mistakes& mistakes) {
   const auto add = [&](std::string text) { mistakes.push_back(fmt::format("{}: {}", parameter.name, text)); };
   const auto& [min, max] = std::pair(parameter.min, parameter.max);
   if (!std::isfinite(min) || !std::isfinite(max) || !std::isfinite(max - min)) {
@@ -37,15 +37,15 @@ void check_number(const Parameter& parameter, Mistakes& mistakes) {
   }
 }
 
-void check_choices(const Parameter& parameter, Mistakes& mistakes) {
+void check_choices(const Hyperparameter& parameter, Mistakes& mistakes) {
   const auto add = [&](std::string text) { mistakes.push_back(fmt::format("{}: {}", parameter.name, text)); };
   if (parameter.choices.empty()) add("expected at least one choice, found none");
   if (parameter.choices.size() > kMaxChoices) {
     add(fmt::format("expected at most {} choices, found {}", kMaxChoices, parameter.choices.size()));
   }
-  const std::set<Value> different(parameter.choices.begin(), parameter.choices.end());
+  const std::set<ParameterValue> different(parameter.choices.begin(), parameter.choices.end());
   if (different.size() < parameter.choices.size()) add("expected different choices, found one twice");
-  for (const Value& choice : parameter.choices) {
+  for (const ParameterValue& choice : parameter.choices) {
     const auto* number = std::get_if<double>(&choice);
     if (number != nullptr && !std::isfinite(*number)) add(fmt::format("expected finite choices, found {}", *number));
   }
@@ -53,7 +53,7 @@ void check_choices(const Parameter& parameter, Mistakes& mistakes) {
 }
 
 // Can the parameter have this value?
-bool can_have(const Parameter& parameter, const Value& value) {
+bool can_have(const Hyperparameter& parameter, const ParameterValue& value) {
   if (!parameter.is_number()) {
     return std::find(parameter.choices.begin(), parameter.choices.end(), value) != parameter.choices.end();
   }
@@ -67,12 +67,12 @@ bool can_have(const Parameter& parameter, const Value& value) {
   return std::abs(steps - std::round(steps)) < 1e-9 * std::max(1.0, std::abs(steps));
 }
 
-void check_condition(const std::vector<Parameter>& parameters, std::size_t i, Mistakes& mistakes) {
-  const Parameter& parameter = parameters[i];
+void check_condition(const std::vector<Hyperparameter>& parameters, std::size_t i, Mistakes& mistakes) {
+  const Hyperparameter& parameter = parameters[i];
   const auto add = [&](std::string text) { mistakes.push_back(fmt::format("{}: {}", parameter.name, text)); };
   const auto end = parameters.begin() + static_cast<std::ptrdiff_t>(i);
-  const auto parent = std::find_if(parameters.begin(), end,
-                                   [&](const Parameter& other) { return other.name == parameter.when->parameter; });
+  const auto parent = std::find_if(
+      parameters.begin(), end, [&](const Hyperparameter& other) { return other.name == parameter.when->parameter; });
   if (parent == end) {
     return add(
         fmt::format("expected a condition on a parameter that stands before it, found {}", parameter.when->parameter));
@@ -81,7 +81,7 @@ void check_condition(const std::vector<Parameter>& parameters, std::size_t i, Mi
     return add(fmt::format("expected a condition on whole numbers, steps or choices, found {}", parent->name));
   }
   if (parameter.when->values.empty()) add("expected a value in its condition, found none");
-  for (const Value& value : parameter.when->values) {
+  for (const ParameterValue& value : parameter.when->values) {
     if (!can_have(*parent, value)) {
       add(fmt::format("expected a condition on a value that {} can have, found {}", parent->name, text_of(value)));
     }
@@ -94,7 +94,7 @@ Status as_status(const Mistakes& mistakes) {
 
 }  // namespace
 
-Status check_parameters(const std::vector<Parameter>& parameters) {
+Status check_parameters(const std::vector<Hyperparameter>& parameters) {
   Mistakes mistakes;
   if (parameters.empty() || parameters.size() > kMaxParameters) {
     return Status(Code::kInvalidArgument,
@@ -102,7 +102,7 @@ Status check_parameters(const std::vector<Parameter>& parameters) {
   }
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Parameter& parameter = parameters[i];
+    const Hyperparameter& parameter = parameters[i];
     if (parameter.name.empty()) mistakes.push_back(fmt::format("parameter {}: expected a name, found none", i));
     if (!names.insert(parameter.name).second) {
       mistakes.push_back(fmt::format("{}: expected different names, found this one twice", parameter.name));
@@ -117,7 +117,7 @@ Status check_parameters(const std::vector<Parameter>& parameters) {
   return as_status(mistakes);
 }
 
-Status check_constraints(const std::vector<Parameter>& parameters, const std::vector<Constraint>& constraints) {
+Status check_constraints(const std::vector<Hyperparameter>& parameters, const std::vector<Constraint>& constraints) {
   Mistakes mistakes;
   if (constraints.size() > kMaxConstraints) {
     mistakes.push_back(fmt::format("expected at most {} constraints, found {}", kMaxConstraints, constraints.size()));
@@ -128,7 +128,7 @@ Status check_constraints(const std::vector<Parameter>& parameters, const std::ve
     if (!std::isfinite(constraints[i].max)) add(fmt::format("expected a finite bound, found {}", constraints[i].max));
     for (const auto& [name, weight] : constraints[i].weights) {
       const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                      [&, wanted = name](const Parameter& each) { return each.name == wanted; });
+                                      [&, wanted = name](const Hyperparameter& each) { return each.name == wanted; });
       if (found == parameters.end()) {
         add(fmt::format("there is no parameter {}", name));
       } else if (!found->is_number()) {

@@ -14,22 +14,22 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-Parameter real(std::string name, double min, double max, bool log = false, double step = 0) {
+Hyperparameter real(std::string name, double min, double max, bool log = false, double step = 0) {
   return {.name = std::move(name), .min = min, .max = max, .log = log, .step = step};
 }
-Parameter whole(std::string name, double min, double max, bool log = false, double step = 0) {
+Hyperparameter whole(std::string name, double min, double max, bool log = false, double step = 0) {
   return {.name = std::move(name), .kind = ParameterKind::kInteger, .min = min, .max = max, .log = log, .step = step};
 }
-Parameter choice(std::string name, std::vector<Value> choices) {
+Hyperparameter choice(std::string name, std::vector<ParameterValue> choices) {
   return {.name = std::move(name), .kind = ParameterKind::kChoice, .choices = std::move(choices)};
 }
 
 // A network whose second layer has a width only where there are two.
 Space network() {
-  Parameter width = whole("width_2", 8, 64, true);
-  width.when = Condition{"layers", {std::int64_t{2}, std::int64_t{3}}};
-  Parameter momentum = real("momentum", 0, 0.9, false, 0.1);
-  momentum.when = Condition{"optimizer", {"sgd"}};
+  Hyperparameter width = whole("width_2", 8, 64, true);
+  width.when = ActiveWhen{"layers", {std::int64_t{2}, std::int64_t{3}}};
+  Hyperparameter momentum = real("momentum", 0, 0.9, false, 0.1);
+  momentum.when = ActiveWhen{"optimizer", {"sgd"}};
   return *Space::make(
       {real("rate", 1e-5, 1e-1, true), whole("layers", 1, 3), width, choice("optimizer", {"sgd", "adam"}), momentum});
 }
@@ -72,8 +72,8 @@ TEST(SpaceTest, StepsEndWhereTheRangeDoes) {
 
 TEST(SpaceTest, CountsTheCombinationsThatThereAre) {
   EXPECT_EQ(network().count(), 0u);  // the rate is a continuum
-  Parameter depth = whole("depth", 1, 4);
-  depth.when = Condition{"tree", {true}};
+  Hyperparameter depth = whole("depth", 1, 4);
+  depth.when = ActiveWhen{"tree", {true}};
   const Space space = *Space::make(
       {choice("tree", {true, false}), depth, choice("seed", {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}})});
   EXPECT_EQ(space.count(), (4u + 1u) * 3u);
@@ -128,9 +128,9 @@ TEST(SpaceTest, ContradictorySpacesAreRefused) {
 }
 
 TEST(SpaceTest, AllMistakesAreNamedAtOnce) {
-  Parameter late = real("late", 0, 1);
-  late.when = Condition{"missing", {"a"}};
-  Parameter first = real("first", 0, 1);
+  Hyperparameter late = real("late", 0, 1);
+  late.when = ActiveWhen{"missing", {"a"}};
+  Hyperparameter first = real("first", 0, 1);
   first.first = 2.0;
   const auto made =
       Space::make({real("order", 1, 0), real("log", 0, 1, true), real("infinite", 0, INFINITY), choice("none", {}),
@@ -148,10 +148,10 @@ TEST(SpaceTest, AllMistakesAreNamedAtOnce) {
 
 TEST(SpaceTest, ValuesThatItCannotHaveAreNamed) {
   const Space space = network();
-  const Values good = {{"rate", 1e-3}, {"layers", std::int64_t{1}}, {"optimizer", "adam"}};
+  const ParameterValues good = {{"rate", 1e-3}, {"layers", std::int64_t{1}}, {"optimizer", "adam"}};
   EXPECT_TRUE(space.point_of(good).ok());
-  const auto message = [&](std::string name, Value value) {
-    Values values = good;
+  const auto message = [&](std::string name, ParameterValue value) {
+    ParameterValues values = good;
     values[name] = std::move(value);
     return space.point_of(values).status().message();
   };
@@ -161,7 +161,7 @@ TEST(SpaceTest, ValuesThatItCannotHaveAreNamed) {
   EXPECT_NE(message("momentum", 0.5).find("optimizer has none of the values"), std::string::npos);
   EXPECT_EQ(message("speed", 1.0), "there is no parameter speed");
   EXPECT_NE(message("rate", "fast").find("found fast"), std::string::npos);
-  Values missing = good;
+  ParameterValues missing = good;
   missing.erase("rate");
   EXPECT_NE(space.point_of(missing).status().message().find("found nothing"), std::string::npos);
 }
