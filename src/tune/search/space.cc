@@ -37,7 +37,7 @@ std::pair<double, double> ends_of(const Hyperparameter& parameter) {
   return parameter.log ? std::pair(std::log(low), std::log(high)) : std::pair(low, high);
 }
 
-std::optional<double> number_of(const Hyperparameter& parameter, const ParameterValue& value) {
+std::optional<double> number_of(const Hyperparameter& parameter, const TriedValue& value) {
   if (!parameter.is_number()) {
     const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), value);
     if (found == parameter.choices.end()) return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<double> number_of(const Hyperparameter& parameter, const Parameter
 std::string range_text(const Hyperparameter& parameter) {
   if (!parameter.is_number()) {
     std::vector<std::string> texts;
-    for (const ParameterValue& choice : parameter.choices) texts.push_back(text_of(choice));
+    for (const TriedValue& choice : parameter.choices) texts.push_back(text_of(choice));
     return fmt::format("one of {}", fmt::join(texts, ", "));
   }
   const std::string steps = parameter.step > 0 ? fmt::format(" in steps of {}", parameter.step) : std::string();
@@ -61,7 +61,7 @@ std::string range_text(const Hyperparameter& parameter) {
 
 }  // namespace
 
-std::string text_of(const ParameterValue& value) {
+std::string text_of(const TriedValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
@@ -79,7 +79,7 @@ Result<Space> Space::make(std::vector<Hyperparameter> parameters, std::vector<Co
     std::vector<double>& values = space.parent_values_.emplace_back();
     if (!parameter.when) continue;
     const Hyperparameter& parent = space.parameters_[static_cast<std::size_t>(space.parent_.back())];
-    for (const ParameterValue& value : parameter.when->values) values.push_back(*number_of(parent, value));
+    for (const TriedValue& value : parameter.when->values) values.push_back(*number_of(parent, value));
   }
   Random random(kSeedOfCheck);
   for (int i = 0; i < kPointsOfCheck && !space.constraints_.empty(); ++i) {
@@ -207,8 +207,8 @@ bool Space::contains(const Point& point) const {
   return meets_constraints(point);
 }
 
-ParameterValues Space::values_of(const Point& point) const {
-  ParameterValues values;
+TriedValues Space::values_of(const Point& point) const {
+  TriedValues values;
   for (std::size_t i = 0; i < size(); ++i) {
     if (std::isnan(point[i])) continue;
     const Hyperparameter& parameter = parameters_[i];
@@ -223,7 +223,7 @@ ParameterValues Space::values_of(const Point& point) const {
   return values;
 }
 
-Result<Point> Space::point_of(const ParameterValues& values) const {
+Result<Point> Space::point_of(const TriedValues& values) const {
   Point point(size(), kNaN);
   std::size_t used = 0;
   for (std::size_t i = 0; i < size(); ++i) {

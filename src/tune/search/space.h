@@ -16,9 +16,9 @@
 
 namespace trainwarden::tune {
 
-using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
-std::string text_of(const ParameterValue& value);  // "3e-05", "true", "relu"
-using ParameterValues = std::map<std::string, ParameterValue, std::less<>>;
+using TriedValue = std::variant<bool, std::int64_t, double, std::string>;
+std::string text_of(const TriedValue& value);  // "3e-05", "true", "relu"
+using TriedValues = std::map<std::string, TriedValue, std::less<>>;
 
 using Point = std::vector<double>;
 
@@ -27,19 +27,19 @@ enum class ParameterKind : std::uint8_t { kReal, kInteger, kChoice };
 // A parameter exists only where another one, which stands before it, is active and has one of these values.
 struct ActiveWhen {
   std::string parameter;
-  std::vector<ParameterValue> values;
+  std::vector<TriedValue> values;
 };
 
 struct Hyperparameter {
   std::string name;
   ParameterKind kind = ParameterKind::kReal;
-  double min = 0, max = 0;              // of numbers, both included; equal: it is fixed
-  bool log = false;                     // of numbers: searched by its logarithm; min > 0
-  double step = 0;                      // of numbers: min + k * step; 0: all (whole) numbers. Not with log
-  std::vector<ParameterValue> choices;  // of a choice
-  bool ordered = false;                 // of a choice: neighbours are alike
+  double min = 0, max = 0;          // of numbers, both included; equal: it is fixed
+  bool log = false;                 // of numbers: searched by its logarithm; min > 0
+  double step = 0;                  // of numbers: min + k * step; 0: all (whole) numbers. Not with log
+  std::vector<TriedValue> choices;  // of a choice
+  bool ordered = false;             // of a choice: neighbours are alike
   std::optional<ActiveWhen> when;
-  std::optional<ParameterValue> first;  // what is tried first
+  std::optional<TriedValue> first;  // what is tried first
 
   bool is_number() const { return kind != ParameterKind::kChoice; }
 };
@@ -88,9 +88,9 @@ class Space {
   bool meets_constraints(const Point& point) const;
 
   // By names and in the user's terms; without those that are not active.
-  ParameterValues values_of(const Point& point) const;
+  TriedValues values_of(const Point& point) const;
   // Back. kInvalidArgument: unknown name, missing or superfluous parameter, value out of range.
-  Result<Point> point_of(const ParameterValues& values) const;
+  Result<Point> point_of(const TriedValues& values) const;
 
   bool has_conditions() const;
 

@@ -43,9 +43,9 @@ void check_choices(const Hyperparameter& parameter, Mistakes& mistakes) {
   if (parameter.choices.size() > kMaxChoices) {
     add(fmt::format("expected at most {} choices, found {}", kMaxChoices, parameter.choices.size()));
   }
-  const std::set<ParameterValue> different(parameter.choices.begin(), parameter.choices.end());
+  const std::set<TriedValue> different(parameter.choices.begin(), parameter.choices.end());
   if (different.size() < parameter.choices.size()) add("expected different choices, found one twice");
-  for (const ParameterValue& choice : parameter.choices) {
+  for (const TriedValue& choice : parameter.choices) {
     const auto* number = std::get_if<double>(&choice);
     if (number != nullptr && !std::isfinite(*number)) add(fmt::format("expected finite choices, found {}", *number));
   }
@@ -53,7 +53,7 @@ void check_choices(const Hyperparameter& parameter, Mistakes& mistakes) {
 }
 
 // Can the parameter have this value?
-bool can_have(const Hyperparameter& parameter, const ParameterValue& value) {
+bool can_have(const Hyperparameter& parameter, const TriedValue& value) {
   if (!parameter.is_number()) {
     return std::find(parameter.choices.begin(), parameter.choices.end(), value) != parameter.choices.end();
   }
@@ -81,7 +81,7 @@ void check_condition(const std::vector<Hyperparameter>& parameters, std::size_t 
     return add(fmt::format("expected a condition on whole numbers, steps or choices, found {}", parent->name));
   }
   if (parameter.when->values.empty()) add("expected a value in its condition, found none");
-  for (const ParameterValue& value : parameter.when->values) {
+  for (const TriedValue& value : parameter.when->values) {
     if (!can_have(*parent, value)) {
       add(fmt::format("expected a condition on a value that {} can have, found {}", parent->name, text_of(value)));
     }

@@ -20,7 +20,7 @@ Hyperparameter real(std::string name, double min, double max, bool log = false, 
 Hyperparameter whole(std::string name, double min, double max, bool log = false, double step = 0) {
   return {.name = std::move(name), .kind = ParameterKind::kInteger, .min = min, .max = max, .log = log, .step = step};
 }
-Hyperparameter choice(std::string name, std::vector<ParameterValue> choices) {
+Hyperparameter choice(std::string name, std::vector<TriedValue> choices) {
   return {.name = std::move(name), .kind = ParameterKind::kChoice, .choices = std::move(choices)};
 }
 
@@ -148,10 +148,10 @@ TEST(SpaceTest, AllMistakesAreNamedAtOnce) {
 
 TEST(SpaceTest, ValuesThatItCannotHaveAreNamed) {
   const Space space = network();
-  const ParameterValues good = {{"rate", 1e-3}, {"layers", std::int64_t{1}}, {"optimizer", "adam"}};
+  const TriedValues good = {{"rate", 1e-3}, {"layers", std::int64_t{1}}, {"optimizer", "adam"}};
   EXPECT_TRUE(space.point_of(good).ok());
-  const auto message = [&](std::string name, ParameterValue value) {
-    ParameterValues values = good;
+  const auto message = [&](std::string name, TriedValue value) {
+    TriedValues values = good;
     values[name] = std::move(value);
     return space.point_of(values).status().message();
   };
@@ -161,7 +161,7 @@ TEST(SpaceTest, ValuesThatItCannotHaveAreNamed) {
   EXPECT_NE(message("momentum", 0.5).find("optimizer has none of the values"), std::string::npos);
   EXPECT_EQ(message("speed", 1.0), "there is no parameter speed");
   EXPECT_NE(message("rate", "fast").find("found fast"), std::string::npos);
-  ParameterValues missing = good;
+  TriedValues missing = good;
   missing.erase("rate");
   EXPECT_NE(space.point_of(missing).status().message().find("found nothing"), std::string::npos);
 }
