@@ -1,0 +1,339 @@
+#include "tune/study/study.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/base/bytes.h"
+#include "core/base/pause.h"
+#include "core/base/text.h"
+#include "data/format/json.h"
+#include "work/document/document.h"
+
+namespace trainwarden::tune {
+namespace {
+
+using format::OrderedJson;
+
+constexpr const char* kSpecFile = "study.json";
+constexpr const char* kLockFile = "writer.lock";
+constexpr int kFormatVersion = 1;
+constexpr int kMaxTries = 1000;
+constexpr std::uint64_t kMaxSpecBytes = std::uint64_t{16} << 20;
+constexpr std::chrono::milliseconds kLockInterval{5};
+
+Status damaged(const std::string& name, std::string_view why) {
+  return Status(Code::kDataLoss, fmt::format("study {} is damaged: {}: {}", name, kSpecFile, why));
+}
+
+Status no_such_study(const storage::Location& studies, const std::string& name) {
+  const auto names = Study::list(studies);
+  const std::string near = names.ok() ? did_you_mean(name, *names) : "";
+  return Status(Code::kNotFound, fmt::format("there is no study \"{}\" in {}{}; `trainwarden study ls` lists them",
+                                             printable(name), studies.address(), near));
+}
+
+struct ReadSpec {
+  StudySpec spec;
+  std::int64_t made_unix_ns = 0;
+};
+
+Result<ReadSpec> read_spec(const std::string& text, const std::string& name) {
+  const auto top = document::parse(text, kSpecFile);
+  if (!top.ok()) return damaged(name, top.status().message());
+  const auto json = format::parse_json_object(text, kSpecFile);
+  if (!json.ok()) return damaged(name, json.status().message());
+  const auto made = format::int_field(*json, "made_unix_ns", 0);
+  if (!made.ok()) return damaged(name, made.status().message());
+  document::Mistakes mistakes;
+  document::DocumentValue spec_only;
+  for (const auto& [key, value] : top->fields) {
+    if (key == "spec") spec_only = value;
+  }
+  auto spec = read_study_spec(spec_only, mistakes);
+  if (!spec) return damaged(name, mistakes.status().message());
+  spec->name = name;
+  return ReadSpec{*std::move(spec), *made};
+}
+
+bool is_same_end(const StudyState& state, std::size_t index, const StudyEvent& event) {
+  const StudyTrial& trial = state.history().trials[index];
+  if (trial.state != event.state) return false;
+  const auto& metrics = state.history().metrics;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const auto said = event.metrics.find(metrics[i].name);
+    const double now = said == event.metrics.end() ? std::numeric_limits<double>::quiet_NaN() : said->second;
+    if (now != trial.values[i] && !(std::isnan(now) && std::isnan(trial.values[i]))) return false;
+  }
+  return true;
+}
+
+// What cannot count as an answer makes the trial a failed one: a search goes on without it.
+void fail_what_is_no_number(const std::vector<StudyMetric>& metrics, StudyEvent& event) {
+  if (event.state != TrialState::kComplete) return;
+  for (const StudyMetric& metric : metrics) {
+    const auto said = event.metrics.find(metric.name);
+    if (metric.strategy == Strategy::kStore || said == event.metrics.end() || !std::isnan(said->second)) continue;
+    event.state = TrialState::kFailed;
+    event.why = fmt::format("{} is NaN{}{}", metric.name, event.why.empty() ? "" : "; ", event.why);
+    return;
+  }
+}
+
+}  // namespace
+
+Study::Study(storage::Location place, StudySpec spec, std::int64_t made_unix_ns, const Clock& clock)
+    : place_(std::move(place)),
+      spec_(std::move(spec)),
+      made_unix_ns_(made_unix_ns),
+      clock_(&clock),
+      log_(place_),
+      state_(spec_) {}
+
+Result<Study> Study::create(const storage::Location& studies, StudySpec spec, const Clock& clock) {
+  if (!is_study_name(spec.name)) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("expected a name of letters and digits with single hyphens between them, at most {}, found "
+                    "\"{}\"",
+                    kMaxStudyNameBytes, printable(spec.name)));
+  }
+  const OrderedJson document = {{"format", kFormatVersion}, {"made_unix_ns", clock.unix_ns()}, {"spec", json_of(spec)}};
+  const storage::Location place = studies.child(spec.name);
+  TRAINWARDEN_RETURN_IF_ERROR(studies.storage().create_folder(spec.name));
+  const std::string text = document.dump(2) + "\n";
+  const Status put = place.storage().put_if_absent(kSpecFile, as_bytes(text));
+  if (put.code() == Code::kAlreadyExists) {
+    return Status(
+        Code::kAlreadyExists,
+        fmt::format("there is a study \"{0}\" already: `trainwarden study resume {0}` goes on with it, another "
+                    "name begins anew",
+                    spec.name));
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(put);
+  return open(studies, spec.name, clock);  // as everybody else will read it
+}
+
+Result<Study> Study::open(const storage::Location& studies, const std::string& name, const Clock& clock) {
+  if (!is_study_name(name)) return no_such_study(studies, name);
+  const storage::Location place = studies.child(name);
+  const auto text = place.storage().read(kSpecFile, kMaxSpecBytes);
+  if (!text.ok() && text.status().code() == Code::kNotFound) return no_such_study(studies, name);
+  if (!text.ok()) return text.status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(ReadSpec read, read_spec(*text, name));
+  Study study(place, std::move(read.spec), read.made_unix_ns, clock);
+  TRAINWARDEN_RETURN_IF_ERROR(study.refresh());
+  return study;
+}
+
+Result<std::vector<std::string>> Study::list(const storage::Location& studies) {
+  std::vector<std::string> names;
+  const auto entries = studies.storage().list("");
+  if (!entries.ok()) {
+    if (entries.status().code() == Code::kNotFound) return names;
+    return entries.status();
+  }
+  for (const std::string& name : *entries) {
+    if (is_study_name(name) && studies.storage().exists(name + "/" + kSpecFile)) names.push_back(name);
+  }
+  return names;
+}
+
+Status Study::refresh() {
+  return log_.read_new([this](const StudyEvent& event) {
+    if (!state_.apply(event).ok()) ++refused_;
+  });
+}
+
+// Where locks do not work, whoever is first makes the next entry and the others decide again.
+Result<std::unique_ptr<storage::Lock>> Study::wait_for_lock() {
+  const std::int64_t start_ns = system_clock().steady_ns();
+  while (true) {
+    auto lock = place_.storage().lock(kLockFile);
+    if (lock.ok() || lock.status().code() != Code::kAlreadyExists) {
+      if (lock.ok() || lock.status().code() != Code::kUnimplemented) return lock;
+      return std::unique_ptr<storage::Lock>();
+    }
+    const auto waited = std::chrono::nanoseconds(system_clock().steady_ns() - start_ns);
+    if (waited > kMaxWait) {
+      return Status(Code::kUnavailable, fmt::format("another process has decided on study {} for {} s: {}; try again",
+                                                    spec_.name, kMaxWait.count(), lock.status().message()));
+    }
+    pause_for(kLockInterval, {});
+  }
+}
+
+Status Study::transact(const Decide& decide) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto lock, wait_for_lock());
+  for (int i = 0; i < kMaxTries; ++i) {
+    TRAINWARDEN_RETURN_IF_ERROR(refresh());
+    std::vector<StudyEvent> events;
+    TRAINWARDEN_RETURN_IF_ERROR(decide(events));
+    if (events.empty()) return {};
+    const Status written = log_.append(events);
+    if (written.code() == Code::kAborted) continue;
+    TRAINWARDEN_RETURN_IF_ERROR(written);
+    return refresh();
+  }
+  return Status(Code::kUnavailable, fmt::format("too many write into study {} at once: try again", spec_.name));
+}
+
+StudyEvent Study::event(StudyEventKind kind, std::int64_t trial) const {
+  return {.kind = kind, .unix_ns = clock_->unix_ns(), .trial = trial};
+}
+
+StudyEvent Study::start_of(std::int64_t trial, const AskOptions& options) const {
+  StudyEvent start = event(StudyEventKind::kStarted, trial);
+  start.worker = options.worker;
+  const auto index = static_cast<std::size_t>(trial);
+  const int attempt = index < state_.history().trials.size() ? state_.record(index).attempts + 1 : 1;
+  if (options.job_of) start.job = options.job_of(trial, attempt);
+  if (options.lease_seconds > 0) {
+    start.lease_unix_ns = start.unix_ns + static_cast<std::int64_t>(options.lease_seconds * 1e9);
+  }
+  return start;
+}
+
+std::optional<std::int64_t> Study::trial_to_give_again() const {
+  const auto lost = state_.lost(clock_->unix_ns());
+  if (!lost.empty()) return static_cast<std::int64_t>(lost.front());
+  const auto& trials = state_.history().trials;
+  const auto waiting = std::find_if(trials.begin(), trials.end(),
+                                    [](const StudyTrial& trial) { return trial.state == TrialState::kWaiting; });
+  return waiting == trials.end() ? std::nullopt : std::optional(waiting->number);
+}
+
+Status Study::suggest(TrialSampler& sampler, const AskOptions& options, std::vector<StudyEvent>& events) {
+  if (state_.closed())
+    return Status(Code::kResourceExhausted, fmt::format("the study has ended: {}", *state_.closed()));
+  if (const auto why = end_of_budget(spec_, state_, made_unix_ns_, clock_->unix_ns())) {
+    return Status(Code::kResourceExhausted, fmt::format("the study has ended: {}", *why));
+  }
+  const History& history = state_.history();
+  const auto number = static_cast<std::int64_t>(history.trials.size());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Suggestion suggestion, sampler.suggest(history, number));
+  StudyEvent suggested = event(StudyEventKind::kSuggested, number);
+  suggested.values = history.space.values_of(suggestion.point);
+  suggested.notes = suggestion.notes;
+  suggested.sampler = sampler.name();
+  events = {suggested, start_of(number, options)};
+  return {};
+}
+
+Result<std::int64_t> Study::ask(TrialSampler& sampler, const AskOptions& options) {
+  std::int64_t number = -1;
+  const Status done = transact([&](std::vector<StudyEvent>& events) -> Status {
+    if (const auto again = trial_to_give_again()) {
+      events = {start_of(*again, options)};
+    } else {
+      TRAINWARDEN_RETURN_IF_ERROR(suggest(sampler, options, events));
+    }
+    number = events.front().trial;
+    return {};
+  });
+  if (!done.ok()) return done;
+  return number;
+}
+
+Result<std::int64_t> Study::enqueue(const TriedValues& values) {
+  std::int64_t number = -1;
+  const Status done = transact([&](std::vector<StudyEvent>& events) -> Status {
+    number = static_cast<std::int64_t>(state_.history().trials.size());
+    StudyEvent suggested = event(StudyEventKind::kSuggested, number);
+    suggested.values = values;
+    suggested.sampler = "user";
+    TRAINWARDEN_RETURN_IF_ERROR(state_.check(suggested));
+    events = {suggested};
+    return {};
+  });
+  if (!done.ok()) return done;
+  return number;
+}
+
+Status Study::report(std::int64_t trial, std::int64_t step, const std::map<std::string, double>& metrics,
+                     double lease_seconds) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    StudyEvent reported = event(StudyEventKind::kReported, trial);
+    reported.step = step;
+    reported.metrics = metrics;
+    if (lease_seconds > 0) reported.lease_unix_ns = reported.unix_ns + static_cast<std::int64_t>(lease_seconds * 1e9);
+    TRAINWARDEN_RETURN_IF_ERROR(state_.check(reported));
+    events = {reported};
+    return {};
+  });
+}
+
+Status Study::beat(std::int64_t trial, double lease_seconds) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    StudyEvent beat = event(StudyEventKind::kBeat, trial);
+    beat.lease_unix_ns = beat.unix_ns + static_cast<std::int64_t>(lease_seconds * 1e9);
+    TRAINWARDEN_RETURN_IF_ERROR(state_.check(beat));
+    events = {beat};
+    return {};
+  });
+}
+
+Status Study::finish(std::int64_t trial, const TrialEnd& end) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    StudyEvent ended = event(StudyEventKind::kEnded, trial);
+    ended.state = end.state;
+    ended.metrics = end.metrics;
+    ended.why = end.why;
+    fail_what_is_no_number(spec_.metrics, ended);
+    const auto index = static_cast<std::size_t>(trial);
+    const bool is_known = trial >= 0 && index < state_.history().trials.size();
+    if (is_known) {
+      const std::int64_t started = state_.record(index).started_unix_ns;
+      ended.seconds = end.seconds.value_or(started > 0 ? static_cast<double>(ended.unix_ns - started) / 1e9 : 0);
+      if (state_.history().trials[index].is_over() && is_same_end(state_, index, ended)) return {};
+    }
+    TRAINWARDEN_RETURN_IF_ERROR(state_.check(ended));
+    events = {ended};
+    return {};
+  });
+}
+
+Result<std::int64_t> Study::add_finished(const TriedValues& values, const TrialEnd& end) {
+  std::int64_t number = -1;
+  const Status done = transact([&](std::vector<StudyEvent>& events) -> Status {
+    number = static_cast<std::int64_t>(state_.history().trials.size());
+    StudyEvent suggested = event(StudyEventKind::kSuggested, number);
+    suggested.values = values;
+    suggested.sampler = "user";
+    StudyEvent ended = event(StudyEventKind::kEnded, number);
+    ended.state = end.state;
+    ended.metrics = end.metrics;
+    ended.why = end.why;
+    ended.seconds = end.seconds.value_or(0);
+    fail_what_is_no_number(spec_.metrics, ended);
+    StudyState trying = state_;
+    TRAINWARDEN_RETURN_IF_ERROR(trying.apply(suggested));
+    TRAINWARDEN_RETURN_IF_ERROR(trying.check(ended));
+    events = {suggested, ended};
+    return {};
+  });
+  if (!done.ok()) return done;
+  return number;
+}
+
+Status Study::close(const std::string& why) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    if (state_.closed()) return {};
+    events = {event(StudyEventKind::kClosed)};
+    events.front().why = why;
+    return {};
+  });
+}
+
+Status Study::reopen(const std::string& why) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    if (!state_.closed()) return {};
+    events = {event(StudyEventKind::kReopened)};
+    events.front().why = why;
+    return {};
+  });
+}
+
+}  // namespace trainwarden::tune

@@ -1,0 +1,101 @@
+// Study: a search as it lies in a folder: what is searched, and what came of it.
+//
+//   NAME/study.json   what is searched; written once
+//   NAME/log/         what happened (study_log.h)
+//   NAME/writer.lock  held while something is decided, so that many who ask at once wait in place of trying again
+//
+// Many processes may use one study at once. What a call says has happened was written before it returns.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "store/storage/location.h"
+#include "trainwarden/status.h"
+#include "tune/search/pruner.h"
+#include "tune/search/sampler.h"
+#include "tune/study/study_log.h"
+#include "tune/study/study_spec.h"
+#include "tune/study/study_state.h"
+
+namespace trainwarden::tune {
+
+// How long somebody waits for others who decide.
+inline constexpr std::chrono::seconds kMaxWait{60};
+
+struct AskOptions {
+  std::string worker;        // for people: who has it
+  double lease_seconds = 0;  // heard of no more for so long, its trial is lost and given to others; 0: never
+  // Names the job by which the trial will run; attempts count from 1. Empty: it runs by none.
+  std::function<std::string(std::int64_t trial, int attempt)> job_of;
+};
+
+struct TrialEnd {
+  TrialState state = TrialState::kComplete;
+  std::map<std::string, double> metrics;
+  std::string why;
+  std::optional<double> seconds;  // that it took; none: since it was started
+};
+
+// One thread at a time.
+class Study {
+ public:
+  // kAlreadyExists when the name is taken, kInvalidArgument when it is no study's. Its parameters and metrics have the
+  // order of read_study_spec().
+  static Result<Study> create(const storage::Location& studies, StudySpec spec, const Clock& clock);
+  // kNotFound when there is none, with the nearest name; kDataLoss when study.json is damaged.
+  static Result<Study> open(const storage::Location& studies, const std::string& name, const Clock& clock);
+  static Result<std::vector<std::string>> list(const storage::Location& studies);
+
+  const StudySpec& spec() const { return spec_; }
+  const StudyState& state() const { return state_; }  // as of the last call of any method
+  std::int64_t made_unix_ns() const { return made_unix_ns_; }
+  const storage::Location& place() const { return place_; }
+  // Entries and events that could not be read, or could not follow what was before them.
+  std::int64_t damaged() const { return log_.damaged() + refused_; }
+
+  Status refresh();
+  // The number of a trial that the caller is to run: one that was lost or waits, else a new one that the sampler
+  // suggests. kResourceExhausted: the study ends, and says why; kUnavailable: nothing now, results of running trials
+  // are needed first.
+  Result<std::int64_t> ask(TrialSampler& sampler, const AskOptions& options);
+  // A trial of values that somebody names. It waits until somebody asks.
+  Result<std::int64_t> enqueue(const TriedValues& values);
+  // Intermediate metrics; also a sign of life, for `lease_seconds` where that is not 0.
+  Status report(std::int64_t trial, std::int64_t step, const std::map<std::string, double>& metrics,
+                double lease_seconds = 0);
+  Status beat(std::int64_t trial, double lease_seconds);
+  // Said again in the same words, nothing happens. NaN of a metric that counts makes it failed, and says so.
+  Status finish(std::int64_t trial, const TrialEnd& end);
+  Status close(const std::string& why);
+  Status reopen(const std::string& why);
+  // One trial that was finished elsewhere.
+  Result<std::int64_t> add_finished(const TriedValues& values, const TrialEnd& end);
+
+ private:
+  Study(storage::Location place, StudySpec spec, std::int64_t made_unix_ns, const Clock& clock);
+  // Decides on what is there now, and writes that; decides again where another process was faster.
+  using Decide = std::function<Status(std::vector<StudyEvent>&)>;
+  Status transact(const Decide& decide);
+  Result<std::unique_ptr<storage::Lock>> wait_for_lock();
+  StudyEvent event(StudyEventKind kind, std::int64_t trial = -1) const;
+  StudyEvent start_of(std::int64_t trial, const AskOptions& options) const;
+  std::optional<std::int64_t> trial_to_give_again() const;
+  Status suggest(TrialSampler& sampler, const AskOptions& options, std::vector<StudyEvent>& events);
+
+  storage::Location place_;
+  StudySpec spec_;
+  std::int64_t made_unix_ns_ = 0;
+  const Clock* clock_;
+  StudyLog log_;
+  StudyState state_;
+  std::int64_t refused_ = 0;
+};
+
+}  // namespace trainwarden::tune

@@ -1,0 +1,51 @@
+// StudyEvent: one thing that happened in a study. Its state is made of them alone, in their order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/format/json.h"
+#include "trainwarden/status.h"
+#include "tune/search/history.h"
+#include "tune/search/space.h"
+
+namespace trainwarden::tune {
+
+enum class StudyEventKind : std::uint8_t {
+  kSuggested,  // a trial is there: values, sampler, notes
+  kStarted,    // a worker has it: worker, lease, job
+  kBeat,       // its worker lives: lease
+  kReported,   // intermediate metrics: step, metrics
+  kEnded,      // state, metrics, why, seconds
+  kClosed,     // the study takes no more trials: why
+  kReopened,   // it does again: why
+};
+
+struct StudyEvent {
+  StudyEventKind kind = StudyEventKind::kSuggested;
+  std::int64_t unix_ns = 0;
+  std::int64_t trial = -1;  // of all but kClosed and kReopened
+
+  TriedValues values;   // by parameter
+  std::string sampler;  // that suggested them; "user": somebody named them
+  std::map<std::string, double> notes;
+  std::string worker;              // who has it
+  std::int64_t lease_unix_ns = 0;  // it is lost when nothing is heard until then; 0: never
+  std::string job;                 // by which it runs
+  std::int64_t step = 0;
+  std::map<std::string, double> metrics;     // by name
+  TrialState state = TrialState::kComplete;  // kComplete, kPruned or kFailed
+  std::string why;                           // for people
+  double seconds = 0;                        // that it took
+};
+
+format::OrderedJson json_of(const StudyEvent& event);
+// kDataLoss when it is none.
+Result<StudyEvent> study_event_of(const format::Json& json);
+
+std::string_view name(TrialState state);  // "complete"
+
+}  // namespace trainwarden::tune

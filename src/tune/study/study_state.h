@@ -1,0 +1,71 @@
+// StudyState: where a study stands, as a fold of its events.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/search/history.h"
+#include "tune/study/study_event.h"
+#include "tune/study/study_spec.h"
+
+namespace trainwarden::tune {
+
+// What is known of a trial beside what a search needs.
+struct TrialRecord {
+  std::string sampler;
+  std::string worker, job;
+  std::int64_t suggested_unix_ns = 0, started_unix_ns = 0, ended_unix_ns = 0;  // 0: not yet
+  std::int64_t lease_unix_ns = 0;                                              // 0: it is never lost
+  int attempts = 0;                                                            // how often it was started
+  std::string why;                                                             // it ended so
+  double seconds = 0;
+};
+
+// One thread at a time.
+class StudyState {
+ public:
+  explicit StudyState(const StudySpec& spec);
+
+  // kFailedPrecondition when it cannot follow: a trial that there is not or that has ended, values that the space does
+  // not have, a metric of another name, a step that was reported before with other values. Nothing has changed then.
+  Status apply(const StudyEvent& event);
+  // Would it be taken?
+  Status check(const StudyEvent& event) const;
+
+  const History& history() const { return history_; }
+  const TrialRecord& record(std::size_t trial) const { return records_[trial]; }
+  const std::optional<std::string>& closed() const { return closed_; }  // why
+  std::int64_t last_unix_ns() const { return last_unix_ns_; }
+  std::size_t count(TrialState state) const;
+  double trial_seconds() const { return trial_seconds_; }  // of all that have ended
+  // Trials that ended since the last one that was better than all before it.
+  std::int64_t trials_without_gain() const { return without_gain_; }
+  // Running trials whose lease has run out.
+  std::vector<std::size_t> lost(std::int64_t now_unix_ns) const;
+
+ private:
+  Status check_trial(const StudyEvent& event) const;
+  Status check_metrics(const StudyEvent& event) const;
+  void suggest(const StudyEvent& event);
+  void report(const StudyEvent& event);
+  void end(const StudyEvent& event);
+  bool enter_front(std::size_t trial);  // false: another one is as good
+
+  History history_;
+  std::vector<TrialRecord> records_;
+  std::vector<std::size_t> front_;  // feasible trials that none is as good as
+  std::optional<std::string> closed_;
+  std::int64_t last_unix_ns_ = 0;
+  double trial_seconds_ = 0;
+  std::int64_t without_gain_ = 0;
+};
+
+// Has a trial met the target of the study: all constraints, and the thresholds of the objectives that have one?
+bool meets_target(const History& history, const StudyTrial& trial);
+// The reason to end for which this study should take no further trial now; none: it goes on.
+std::optional<std::string> end_of_budget(const StudySpec& spec, const StudyState& state, std::int64_t made_unix_ns,
+                                         std::int64_t now_unix_ns);
+
+}  // namespace trainwarden::tune
