@@ -19,6 +19,7 @@ set(tw_needs
   "libsqlite3-dev module sqlite3 SQLITE"
   "libpng-dev module libpng LIBPNG"
   "libdlpack-dev header dlpack/dlpack.h"
+  "libeigen3-dev package Eigen3"
   "libboost1.81-dev header boost/beast/version.hpp")
 
 # tw_name_missing(PACKAGE...): ends the build with what brings them.

@@ -49,9 +49,10 @@ LIBRARIES = {
     "sqlite3.h": ("src/work/catalogue",),
     "curl": ("src/react/network",),
     "openssl": ("src/react/network", "src/work/experiments", "src/work/jobs"),
-    "boost": ("src/ui/server", "fuzz", "tests", "bench"),
+    "boost": ("src/ui/server", "src/tune/search", "fuzz", "tests", "bench"),
     "page_files.h": ("src/ui/answers", "src/ui/server"),  # of web/, made from the built page
     "zip.h": ("src/read/transfer",),
+    "Eigen": ("src/tune/search",),
     "png.h": ("src/read/transfer",),
     "dlpack": ("src/data/tensor",),
     "test_paths.h": ("src", "tests"),  # of the build: where sources and build lie

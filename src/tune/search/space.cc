@@ -107,10 +107,17 @@ std::uint64_t Space::count_of(std::size_t i) const {
   return step == 0 ? 0 : static_cast<std::uint64_t>(std::llround((last_of(parameter) - parameter.min) / step)) + 1;
 }
 
+// Which of its values this is, of a parameter with so many that they can be counted.
+std::size_t Space::index_of(std::size_t i, double value) const {
+  const Hyperparameter& parameter = parameters_[i];
+  const double step = parameter.is_number() ? step_of(parameter) : 1;
+  const double min = parameter.is_number() ? parameter.min : 0;
+  return static_cast<std::size_t>(std::llround((value - min) / step));
+}
+
 // Conditions make it fewer: of each value of the parent only those below it that it makes active.
 std::uint64_t Space::count() const {
   constexpr double kMaxCount = 0x1p53;
-  std::vector<double> below(size(), 1);  // combinations of what depends on a parameter's value, summed over its values
   std::vector<std::vector<double>> by_value(size());
   double whole = 1;
   for (std::size_t i = size(); i-- > 0;) {
@@ -132,8 +139,7 @@ std::uint64_t Space::count() const {
     if (parent_count == 0 || parent_count > kMaxChoices) return 0;
     by_value[parent].resize(parent_count, 1);
     for (const double value : parent_values_[i]) {
-      const auto index = static_cast<std::size_t>(to_unit(parent, value) * static_cast<double>(parent_count));
-      by_value[parent][std::min<std::size_t>(index, parent_count - 1)] *= sum;
+      by_value[parent][index_of(parent, value)] *= sum;
     }
   }
   return static_cast<std::uint64_t>(whole);
@@ -189,14 +195,17 @@ void Space::settle(Point& point) const {
 }
 
 bool Space::meets_constraints(const Point& point) const {
-  return std::all_of(constraints_.begin(), constraints_.end(), [&](const Constraint& constraint) {
-    double sum = 0;
-    for (const auto& [name, weight] : constraint.weights) {
-      const double value = point[*find(name)];
-      if (!std::isnan(value)) sum += weight * value;
-    }
-    return sum <= constraint.max;
-  });
+  return std::all_of(constraints_.begin(), constraints_.end(),
+                     [&](const Constraint& constraint) { return meets_constraint(constraint, point); });
+}
+
+bool Space::meets_constraint(const Constraint& constraint, const Point& point) const {
+  double sum = 0;
+  for (const auto& [name, weight] : constraint.weights) {
+    const double value = point[*find(name)];
+    if (!std::isnan(value)) sum += weight * value;
+  }
+  return sum <= constraint.max;
 }
 
 bool Space::contains(const Point& point) const {

@@ -86,6 +86,7 @@ class Space {
   // Every active parameter has a value that it can have, every other one NaN, and the constraints are met.
   bool contains(const Point& point) const;
   bool meets_constraints(const Point& point) const;
+  bool meets_constraint(const Constraint& constraint, const Point& point) const;  // one of constraints()
 
   // By names and in the user's terms; without those that are not active.
   TriedValues values_of(const Point& point) const;
@@ -96,6 +97,7 @@ class Space {
 
  private:
   Space() = default;
+  std::size_t index_of(std::size_t i, double value) const;
   std::vector<Hyperparameter> parameters_;
   std::vector<Constraint> constraints_;
   std::vector<int> parent_;                         // index of the parameter of the condition; -1: none

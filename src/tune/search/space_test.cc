@@ -79,6 +79,12 @@ TEST(SpaceTest, CountsTheCombinationsThatThereAre) {
   EXPECT_EQ(space.count(), (4u + 1u) * 3u);
 }
 
+TEST(SpaceTest, CountsBelowALogarithmicParameter) {
+  Hyperparameter child = whole("child", 1, 5);
+  child.when = ActiveWhen{"parent", {std::int64_t{3}}};
+  EXPECT_EQ(Space::make({whole("parent", 1, 8, true), child})->count(), 7u + 5u);
+}
+
 TEST(SpaceTest, RandomPointsAreInIt) {
   const Space space = network();
   Random random(1);
