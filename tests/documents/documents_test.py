@@ -20,7 +20,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES = {"trainwarden": ROOT / "adapters/python/trainwarden", "smdebug": ROOT / "adapters/smdebug/smdebug",
-            "sagemaker": ROOT / "adapters/sagemaker/sagemaker", "smexperiments": ROOT / "adapters/sagemaker/smexperiments"}
+            "sagemaker": ROOT / "adapters/sagemaker/sagemaker", "smexperiments": ROOT / "adapters/sagemaker/smexperiments",
+            "e2eAIOK": ROOT / "adapters/sda/e2eAIOK", "sigopt": ROOT / "adapters/sda/sigopt"}
 PARSE_COMMANDS = TRAINWARDEN = ""
 
 # A part of a line, and why nothing is asked of it.
@@ -121,7 +122,7 @@ def synopsis(words):
     """A line with placeholders: its sub-command and the options it has. Those of a program behind -- are not ours."""
     words = words[: words.index("--")] if "--" in words else words
     command = [words[0]]
-    if words[0] in ("catalogue", "events", "experiment", "job", "metrics") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
+    if words[0] in ("catalogue", "events", "experiment", "job", "metrics", "study") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
         command.append(words[1])
     return {"command": command, "options": sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", " ".join(words))))}
 

@@ -46,6 +46,7 @@ inline constexpr const char* kRuns = "TRAINWARDEN_RUNS";                // the f
 inline constexpr const char* kJobs = "TRAINWARDEN_JOBS";                // the folder of jobs; the command line
 inline constexpr const char* kSshHosts = "TRAINWARDEN_SSH_HOSTS";       // hosts with commas; `submit --backend ssh`
 inline constexpr const char* kExperiments = "TRAINWARDEN_EXPERIMENTS";  // the folder of experiments; the command line
+inline constexpr const char* kStudies = "TRAINWARDEN_STUDIES";          // the folder of studies; the command line
 inline constexpr const char* kCatalogue = "TRAINWARDEN_CATALOGUE";      // the folder of the catalogue; the command line
 inline constexpr const char* kReadBudget = "TRAINWARDEN_READ_BUDGET";   // a factor of all limits of readers
 inline constexpr const char* kLogLevel = "TRAINWARDEN_LOG_LEVEL";       // debug, info, warning, error, off

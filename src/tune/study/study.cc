@@ -1,5 +1,7 @@
 #include "tune/study/study.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +24,7 @@ constexpr const char* kLockFile = "writer.lock";
 constexpr int kFormatVersion = 1;
 constexpr int kMaxTries = 1000;
 constexpr std::uint64_t kMaxSpecBytes = std::uint64_t{16} << 20;
-constexpr std::chrono::milliseconds kLockInterval{5};
+constexpr double kMinLockWaitMs = 2, kMaxLockWaitMs = 1000;
 
 Status damaged(const std::string& name, std::string_view why) {
   return Status(Code::kDataLoss, fmt::format("study {} is damaged: {}: {}", name, kSpecFile, why));
@@ -147,21 +149,22 @@ Status Study::refresh() {
   });
 }
 
-// Where locks do not work, whoever is first makes the next entry and the others decide again.
+// Waits at random about twice as long each time, so that a thousand who wait leave room for the one who decides. Where
+// locks do not work, whoever is first makes the next entry and the others decide again.
 Result<std::unique_ptr<storage::Lock>> Study::wait_for_lock() {
   const std::int64_t start_ns = system_clock().steady_ns();
+  Random random(static_cast<std::uint64_t>(start_ns), static_cast<std::uint64_t>(::getpid()));
+  double wait_ms = kMinLockWaitMs;
   while (true) {
     auto lock = place_.storage().lock(kLockFile);
-    if (lock.ok() || lock.status().code() != Code::kAlreadyExists) {
-      if (lock.ok() || lock.status().code() != Code::kUnimplemented) return lock;
-      return std::unique_ptr<storage::Lock>();
-    }
-    const auto waited = std::chrono::nanoseconds(system_clock().steady_ns() - start_ns);
-    if (waited > kMaxWait) {
-      return Status(Code::kUnavailable, fmt::format("another process has decided on study {} for {} s: {}; try again",
+    if (lock.status().code() == Code::kUnimplemented) return std::unique_ptr<storage::Lock>();
+    if (lock.ok() || lock.status().code() != Code::kAlreadyExists) return lock;
+    if (std::chrono::nanoseconds(system_clock().steady_ns() - start_ns) > kMaxWait) {
+      return Status(Code::kUnavailable, fmt::format("others have decided on study {} for {} s: {}; try again",
                                                     spec_.name, kMaxWait.count(), lock.status().message()));
     }
-    pause_for(kLockInterval, {});
+    pause_for(std::chrono::milliseconds(static_cast<std::int64_t>(wait_ms * random.uniform(0.5, 1.5))), {});
+    wait_ms = std::min(2 * wait_ms, kMaxLockWaitMs);
   }
 }
 
@@ -252,15 +255,16 @@ Result<std::int64_t> Study::enqueue(const TriedValues& values) {
   return number;
 }
 
-Status Study::report(std::int64_t trial, std::int64_t step, const std::map<std::string, double>& metrics,
-                     double lease_seconds) {
+Status Study::report(std::int64_t trial, const std::vector<StepReport>& steps, double lease_seconds) {
   return transact([&](std::vector<StudyEvent>& events) -> Status {
-    StudyEvent reported = event(StudyEventKind::kReported, trial);
-    reported.step = step;
-    reported.metrics = metrics;
-    if (lease_seconds > 0) reported.lease_unix_ns = reported.unix_ns + static_cast<std::int64_t>(lease_seconds * 1e9);
-    TRAINWARDEN_RETURN_IF_ERROR(state_.check(reported));
-    events = {reported};
+    for (const StepReport& step : steps) {
+      StudyEvent reported = event(StudyEventKind::kReported, trial);
+      reported.step = step.step;
+      reported.metrics = step.metrics;
+      if (lease_seconds > 0) reported.lease_unix_ns = reported.unix_ns + static_cast<std::int64_t>(lease_seconds * 1e9);
+      TRAINWARDEN_RETURN_IF_ERROR(state_.check(reported));
+      events.push_back(std::move(reported));
+    }
     return {};
   });
 }

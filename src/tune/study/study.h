@@ -27,13 +27,19 @@
 namespace trainwarden::tune {
 
 // How long somebody waits for others who decide.
-inline constexpr std::chrono::seconds kMaxWait{60};
+inline constexpr std::chrono::seconds kMaxWait{300};
 
 struct AskOptions {
   std::string worker;        // for people: who has it
   double lease_seconds = 0;  // heard of no more for so long, its trial is lost and given to others; 0: never
   // Names the job by which the trial will run; attempts count from 1. Empty: it runs by none.
   std::function<std::string(std::int64_t trial, int attempt)> job_of;
+};
+
+// Metrics of one step.
+struct StepReport {
+  std::int64_t step = 0;
+  std::map<std::string, double> metrics;  // by name
 };
 
 struct TrialEnd {
@@ -67,9 +73,8 @@ class Study {
   Result<std::int64_t> ask(TrialSampler& sampler, const AskOptions& options);
   // A trial of values that somebody names. It waits until somebody asks.
   Result<std::int64_t> enqueue(const TriedValues& values);
-  // Intermediate metrics; also a sign of life, for `lease_seconds` where that is not 0.
-  Status report(std::int64_t trial, std::int64_t step, const std::map<std::string, double>& metrics,
-                double lease_seconds = 0);
+  // Intermediate metrics, steps rise; also a sign of life, for `lease_seconds` where that is not 0.
+  Status report(std::int64_t trial, const std::vector<StepReport>& steps, double lease_seconds = 0);
   Status beat(std::int64_t trial, double lease_seconds);
   // Said again in the same words, nothing happens. NaN of a metric that counts makes it failed, and says so.
   Status finish(std::int64_t trial, const TrialEnd& end);

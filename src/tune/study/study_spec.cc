@@ -127,6 +127,19 @@ std::vector<Hyperparameter> in_order(std::vector<Hyperparameter> parameters) {
   return ordered;
 }
 
+Goal goal_in(TableReader& reader, const std::string& metric, Mistakes& mistakes) {
+  const DocumentValue* const goal = reader.take({"goal", "objective"});
+  const std::string word = goal != nullptr && goal->is(DocumentValue::Kind::kText) ? lower(goal->text) : "";
+  // "maxmize" is how a document of the Smart Democratization Advisor spells it.
+  if (word == kGoals[1] || word == "maxmize") return Goal::kMaximize;
+  if (word != kGoals[0]) {
+    mistakes.add(goal != nullptr ? goal->place : reader.place(),
+                 fmt::format("{}: expected a goal, minimize or maximize, found {}", printable(metric),
+                             word.empty() ? "none" : "\"" + printable(word) + "\""));
+  }
+  return Goal::kMinimize;
+}
+
 StudyMetric read_metric(const DocumentField& field, Mistakes& mistakes) {
   StudyMetric metric{.name = field.name};
   if (!field.value.is(DocumentValue::Kind::kTable)) {
@@ -135,12 +148,7 @@ StudyMetric read_metric(const DocumentField& field, Mistakes& mistakes) {
     return metric;
   }
   TableReader reader(field.value, mistakes);
-  // "maxmize" is how a document of the Smart Democratization Advisor spells it.
-  constexpr std::array<const char*, 3> kSpelled = {"minimize", "maximize", "maxmize"};
-  const auto goal = reader.choice({"goal", "objective"}, kSpelled);
-  if (!goal)
-    mistakes.add(field.value.place, fmt::format("{}: expected a goal, minimize or maximize", printable(field.name)));
-  metric.goal = goal.value_or(0) == 0 ? Goal::kMinimize : Goal::kMaximize;
+  metric.goal = goal_in(reader, field.name, mistakes);
   metric.strategy = static_cast<Strategy>(reader.choice({"strategy"}, kStrategies).value_or(0));
   metric.threshold = take_number(reader, "threshold");
   if (metric.strategy == Strategy::kConstrain && !metric.threshold) {
@@ -196,6 +204,21 @@ std::vector<Constraint> read_constraints(TableReader& reader, Mistakes& mistakes
     }
   }
   return constraints;
+}
+
+// Nothing when it has mistakes.
+std::optional<Space> read_space(TableReader& reader, Mistakes& mistakes) {
+  const std::size_t before = mistakes.count();
+  auto parameters = read_named<Hyperparameter>(reader, "parameters", mistakes, read_parameter);
+  auto constraints = read_constraints(reader, mistakes);
+  // What is wrong with parameters one by one would be told a second time by their space.
+  if (mistakes.count() > before) return std::nullopt;
+  auto space = Space::make(in_order(std::move(parameters)), std::move(constraints));
+  if (space.ok()) return *std::move(space);
+  for (const std::string& line : split_list(space.status().message(), '\n')) {
+    mistakes.add(reader.place_of("parameters"), line);
+  }
+  return std::nullopt;
 }
 
 StudyBudget read_budget(TableReader& top, Mistakes& mistakes) {
@@ -270,6 +293,7 @@ void read_rest(TableReader& reader, Mistakes& mistakes, StudySpec& spec) {
   }
   spec.sampler = reader.text({"sampler"}).value_or(spec.sampler);
   spec.pruner = reader.text({"pruner"}).value_or(spec.pruner);
+  spec.ends_by_verdict = reader.boolean({"end_by_verdict"}).value_or(true);
   constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
   spec.seed = static_cast<std::uint64_t>(reader.integer({"seed"}, 0, kMaxSeed).value_or(0));
   spec.parallel = reader.integer({"parallel"}, 1, kMaxParallel).value_or(1);
@@ -288,25 +312,14 @@ bool StudySpec::has_target() const {
 std::optional<StudySpec> read_study_spec(const DocumentValue& top, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   TableReader reader(top, mistakes);
-  auto parameters = read_named<Hyperparameter>(reader, "parameters", mistakes, read_parameter);
-  auto metrics = read_named<StudyMetric>(reader, "metrics", mistakes, read_metric);
-  std::sort(metrics.begin(), metrics.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  auto constraints = read_constraints(reader, mistakes);
-  check_metrics(metrics, reader.place_of("metrics"), mistakes);
-  // What is wrong with parameters one by one would be told a second time by their space.
-  if (mistakes.count() == before) {
-    auto space = Space::make(in_order(std::move(parameters)), std::move(constraints));
-    if (space.ok()) {
-      StudySpec spec{.space = *std::move(space), .metrics = std::move(metrics), .place = top.place};
-      read_rest(reader, mistakes, spec);
-      reader.refuse_rest();
-      return mistakes.count() == before ? std::optional(std::move(spec)) : std::nullopt;
-    }
-    for (const std::string& line : split_list(space.status().message(), '\n')) {
-      mistakes.add(reader.place_of("parameters"), line);
-    }
-  }
-  return std::nullopt;
+  const auto space = read_space(reader, mistakes);
+  StudySpec spec{.space = space.value_or(*Space::make({{.name = "unknown"}})), .metrics = {}, .place = top.place};
+  spec.metrics = read_named<StudyMetric>(reader, "metrics", mistakes, read_metric);
+  std::sort(spec.metrics.begin(), spec.metrics.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  check_metrics(spec.metrics, reader.place_of("metrics"), mistakes);
+  read_rest(reader, mistakes, spec);
+  reader.refuse_rest();
+  return mistakes.count() == before ? std::optional(std::move(spec)) : std::nullopt;
 }
 
 OrderedJson json_of(const StudySpec& spec) {
@@ -321,6 +334,7 @@ OrderedJson json_of(const StudySpec& spec) {
   for (const StudyMetric& metric : spec.metrics) json["metrics"][metric.name] = metric_json(metric);
   json["sampler"] = spec.sampler;
   json["pruner"] = spec.pruner;
+  json["end_by_verdict"] = spec.ends_by_verdict;
   json["seed"] = spec.seed;
   json["budget"] = budget_json(spec.budget);
   json["parallel"] = spec.parallel;

@@ -35,6 +35,7 @@ struct StudySpec {
   std::vector<StudyMetric> metrics;
   std::string sampler = "auto";
   std::string pruner = "none";
+  bool ends_by_verdict = true;  // a trial that its diagnosis calls hopeless ends at once
   std::uint64_t seed = 0;
   StudyBudget budget;
   std::int64_t parallel = 1;  // trials at once

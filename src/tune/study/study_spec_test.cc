@@ -96,12 +96,17 @@ kind = 3
 other = {choices = ["a"], logg = true}
 [metrics]
 f1 = {strategy = "constrain"}
+loss = {goal = "least"}
+[budget]
+trials = 0
+pruner = "asha"
 )",
                     mistakes));
   const std::string message = mistakes.status().message();
   for (const char* part : {"study.toml, line 3: rate: expected min and max", "line 4: kind: expected a table",
                            "line 5: unknown key \"logg\"", "line 7: f1: expected a goal", "f1: expected a threshold",
-                           "metrics: expected one to optimize"}) {
+                           "loss: expected a goal, minimize or maximize, found \"least\"", "trials: expected 1 to",
+                           "unknown key \"pruner\""}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
   }
 }

@@ -53,8 +53,8 @@ class StudyTest : public testing::Test {
 TEST_F(StudyTest, WhatIsAskedAndToldIsThereForOthers) {
   Study study = create();
   EXPECT_EQ(*study.ask(sampler_, {.worker = "here"}), 0);
-  EXPECT_TRUE(study.report(0, 10, {{"f1", 50}}).ok());
-  EXPECT_TRUE(study.report(0, 20, {{"f1", 60}, {"time", 3}}).ok());
+  EXPECT_TRUE(study.report(0, {{10, {{"f1", 50}}}}).ok());
+  EXPECT_TRUE(study.report(0, {{20, {{"f1", 60}, {"time", 3}}}}).ok());
   clock_.advance_ns(5'000'000'000);
   EXPECT_TRUE(study.finish(0, {.metrics = {{"f1", 70}}, .why = "done"}).ok());
   const Study other = open();
@@ -134,10 +134,10 @@ TEST_F(StudyTest, WhatIsToldTwiceCountsOnceAndContradictionsAreRefused) {
   ASSERT_EQ(*study.ask(sampler_, {}), 1);
   EXPECT_NE(study.finish(1, {.metrics = {{"f2", 71}}}).message().find("did you mean \"f1\"?"), std::string::npos);
   EXPECT_NE(study.finish(1, {}).message().find("expected the metric f1, found none"), std::string::npos);
-  ASSERT_TRUE(study.report(1, 5, {{"f1", 1}}).ok());
-  EXPECT_TRUE(study.report(1, 5, {{"f1", 1}}).ok());
-  EXPECT_FALSE(study.report(1, 5, {{"f1", 2}}).ok());
-  EXPECT_FALSE(study.report(1, 4, {{"f1", 2}}).ok());
+  ASSERT_TRUE(study.report(1, {{5, {{"f1", 1}}}}).ok());
+  EXPECT_TRUE(study.report(1, {{5, {{"f1", 1}}}}).ok());
+  EXPECT_FALSE(study.report(1, {{5, {{"f1", 2}}}}).ok());
+  EXPECT_FALSE(study.report(1, {{4, {{"f1", 2}}}}).ok());
   EXPECT_EQ(study.state().history().trials[1].series[0].size(), 1u);
 }
 

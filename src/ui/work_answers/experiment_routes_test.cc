@@ -23,9 +23,9 @@ class ExperimentRoutesTest : public ::testing::Test {
     fs::create_directories(folder_.path() / "runs");
     shelf_ = *views::Shelf::open(folder_.path() / "runs");
     const fs::path experiments = folder_.path() / "experiments";
-    desk_ = std::make_unique<WorkDesk>(
-        WorkPlaces{folder_.path() / "jobs", folder_.path() / "catalogue", experiments, folder_.path() / "catalogue"},
-        JobActions());
+    desk_ = std::make_unique<WorkDesk>(WorkPlaces{folder_.path() / "jobs", folder_.path() / "catalogue", experiments,
+                                                  folder_.path() / "catalogue", folder_.path() / "studies"},
+                                       JobActions());
     router_ = std::make_unique<answers::Router>(experiment_routes(*desk_));
     store_.emplace(storage::Location(experiments));
   }

@@ -88,14 +88,6 @@ std::filesystem::path whole_path(const storage::Location& place) {
   return path.has_filename() ? path : path.parent_path();  // "runs/"
 }
 
-// Its id where the page shows the folder that it lies in.
-OrderedJson run_json(const std::string& run, const answers::Services& services) {
-  const std::filesystem::path path = whole_path(run);
-  const std::string name = path.filename();
-  const bool is_shown = path.parent_path() == whole_path(services.shelf.place());
-  return {{"name", name}, {"path", run}, {"id", is_shown ? OrderedJson(views::run_id_of(name)) : OrderedJson(nullptr)}};
-}
-
 OrderedJson logs_json(const jobs::JobRecord& job) {
   OrderedJson list = OrderedJson::array();
   for (const JobLog& log : list_job_logs(job)) {
@@ -145,6 +137,13 @@ void add_spec(OrderedJson& json, const jobs::JobRecord& job) {
 }
 
 }  // namespace
+
+OrderedJson run_json(const std::string& run, const answers::Services& services) {
+  const std::filesystem::path path = whole_path(run);
+  const std::string name = path.filename();
+  const bool is_shown = path.parent_path() == whole_path(services.shelf.place());
+  return {{"name", name}, {"path", run}, {"id", is_shown ? OrderedJson(views::run_id_of(name)) : OrderedJson(nullptr)}};
+}
 
 OrderedJson row_json(const catalogue::CataloguedJob& job, const catalogue::MetricsByName& metrics) {
   OrderedJson json = {{"name", job.name}};

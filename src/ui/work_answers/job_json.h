@@ -9,6 +9,9 @@
 
 namespace trainwarden::work_answers {
 
+// The run at this path: its name, and its id where the page shows the folder that it lies in.
+format::OrderedJson run_json(const std::string& run, const answers::Services& services);
+
 // A row of the list.
 format::OrderedJson row_json(const catalogue::CataloguedJob& job, const catalogue::MetricsByName& metrics);
 

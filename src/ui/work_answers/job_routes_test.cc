@@ -55,9 +55,10 @@ class JobRoutesTest : public ::testing::Test {
       asked_.push_back("resume " + job.order().name + ": " + message);
       return job.resume(message, system_clock());
     };
-    desk_ = std::make_unique<WorkDesk>(WorkPlaces{folder_.path() / "jobs", folder_.path() / "catalogue",
-                                                  folder_.path() / "experiments", folder_.path() / "catalogue"},
-                                       std::move(actions));
+    desk_ = std::make_unique<WorkDesk>(
+        WorkPlaces{folder_.path() / "jobs", folder_.path() / "catalogue", folder_.path() / "experiments",
+                   folder_.path() / "catalogue", folder_.path() / "studies"},
+        std::move(actions));
     router_ = std::make_unique<answers::Router>(job_routes(*desk_));
   }
 

@@ -21,7 +21,8 @@ WorkDesk::WorkDesk(WorkPlaces places, JobActions actions)
       actions_(std::move(actions)),
       job_catalogue_(places_.job_catalogue),
       experiments_(places_.experiments),
-      experiment_catalogue_(places_.experiment_catalogue) {}
+      experiment_catalogue_(places_.experiment_catalogue),
+      studies_(places_.studies) {}
 
 Result<std::shared_ptr<const JobList>> WorkDesk::jobs() {
   const std::lock_guard lock(jobs_mutex_);
@@ -77,7 +78,7 @@ void WorkDesk::forget_jobs() {
 }
 
 std::vector<answers::Area> work_areas(WorkDesk& desk) {
-  return {{"jobs", job_routes(desk)}, {"experiments", experiment_routes(desk)}};
+  return {{"jobs", job_routes(desk)}, {"experiments", experiment_routes(desk)}, {"studies", study_routes(desk)}};
 }
 
 }  // namespace trainwarden::work_answers

@@ -1,4 +1,4 @@
-// WorkDesk: the jobs and experiments that the page shows beside the runs.
+// WorkDesk: the jobs, experiments and studies that the page shows beside the runs.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 #include "ui/answers/route.h"
+#include "ui/work_answers/open_studies.h"
 #include "ui/work_answers/shared_catalogue.h"
 #include "work/catalogue/job_table.h"
 #include "work/catalogue/metric_table.h"
@@ -25,6 +26,7 @@ struct WorkPlaces {
   std::filesystem::path job_catalogue;  // the folder of the catalogue that has them
   storage::Location experiments;
   std::filesystem::path experiment_catalogue;
+  storage::Location studies;
 };
 
 // What only the program can do, which knows the backends and starts processes. Called from many threads at once.
@@ -63,6 +65,7 @@ class WorkDesk {
 
   const experiments::ExperimentStore& experiments() const { return experiments_; }
   SharedCatalogue& experiment_catalogue() { return experiment_catalogue_; }
+  OpenStudies& studies() { return studies_; }
 
  private:
   Result<JobList> look();
@@ -77,11 +80,13 @@ class WorkDesk {
   std::int64_t tended_ns_ = 0;
   const experiments::ExperimentStore experiments_;
   SharedCatalogue experiment_catalogue_;
+  OpenStudies studies_;
 };
 
 // Their addresses; `desk` must outlive them.
 std::vector<answers::Route> job_routes(WorkDesk& desk);         // job_routes.cc
 std::vector<answers::Route> experiment_routes(WorkDesk& desk);  // experiment_routes.cc: and lineage
+std::vector<answers::Route> study_routes(WorkDesk& desk);       // study_routes.cc
 
 // All of them, as areas of a server.
 std::vector<answers::Area> work_areas(WorkDesk& desk);

@@ -13,6 +13,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_profile(app, action);
   add_submit(app, action);
   add_job(app, action);
+  add_tune(app, action);
   add_stop(app, action);
   add_save(app, action);
   add_serve(app, action);
@@ -37,6 +38,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_metrics(app, action);
   add_operators(app, action);
   add_experiment(app, action);
+  add_study(app, action);
   add_lineage(app, action);
   add_export(app, action);
   add_import(app, action);

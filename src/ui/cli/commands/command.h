@@ -26,6 +26,8 @@ void add_profile(CLI::App& app, CommandAction& action);
 void add_job(CLI::App& app, CommandAction& action);
 void add_catalogue(CLI::App& app, CommandAction& action);
 void add_submit(CLI::App& app, CommandAction& action);
+void add_tune(CLI::App& app, CommandAction& action);
+void add_study(CLI::App& app, CommandAction& action);
 void add_stop(CLI::App& app, CommandAction& action);
 void add_save(CLI::App& app, CommandAction& action);
 void add_ls(CLI::App& app, CommandAction& action);

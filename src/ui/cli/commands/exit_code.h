@@ -10,7 +10,8 @@ inline constexpr int kExitFine = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;  // the command line or the configuration is wrong
 inline constexpr int kExitRuleFired = 3;
-inline constexpr int kExitDataLost = 4;  // data of the run are lost or damaged
+inline constexpr int kExitDataLost = 4;      // data of the run are lost or damaged
+inline constexpr int kExitTargetMissed = 5;  // a study has not met its target
 
 int exit_code_of(const Status& status);
 

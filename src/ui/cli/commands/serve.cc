@@ -14,6 +14,7 @@
 #include "ui/cli/options/experiment_choice.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/study_choice.h"
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/running/browser.h"
 #include "ui/cli/running/own_answers.h"
@@ -31,6 +32,7 @@ struct ServeOptions {
   std::string runs;
   std::string jobs;
   std::string experiments;
+  std::string studies;
   int port = 0;
   std::vector<std::string> bind;
   bool allow_remote = false;
@@ -142,7 +144,7 @@ int act(const ServeOptions& options) {
   auto settings = server_options(options);
   if (!settings.ok()) return report_error(settings.status());
   const auto desk = open_desk(jobs_folder(options.jobs), experiments_folder(options.experiments),
-                              options.allow_actions);  // outlives the server
+                              studies_folder(options.studies), options.allow_actions);  // outlives the server
   settings->areas = work_answers::work_areas(*desk);
   auto shelf = views::Shelf::open(*place);
   if (!shelf.ok()) return report_error(shelf.status());
@@ -164,12 +166,13 @@ void add_serve(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ServeOptions>();
   ServeOptions& o = *options;
   CLI::App& command =
-      add_command(app, "serve", "Show runs and jobs on a page of the browser, live", options, action, act);
+      add_command(app, "serve", "Show runs, jobs and studies on a page of the browser, live", options, action, act);
   command.group(kLookGroup);
   command.add_option("PLACE", o.place, "A folder of runs, or a run (default: the folder of runs)")->type_name("");
   add_runs_option(command, o.runs);
   add_jobs_option(command, o.jobs);
   add_experiments_option(command, o.experiments);
+  add_studies_option(command, o.studies);
   command.add_option("--port", o.port, "Port (default: one that is free)")->type_name("N")->check(CLI::Range(0, 65535));
   add_words(command, "--bind", o.bind, "Address to listen on (default: 127.0.0.1 and ::1)")->type_name("ADDRESS");
   command.add_flag("--allow-remote", o.allow_remote, "Permit a --bind that other machines can reach");

@@ -7,7 +7,8 @@
 namespace trainwarden::cli {
 
 std::unique_ptr<work_answers::WorkDesk> open_desk(const std::filesystem::path& jobs,
-                                                  const std::filesystem::path& experiments, bool may_act) {
+                                                  const std::filesystem::path& experiments,
+                                                  const std::filesystem::path& studies, bool may_act) {
   const storage::Location job_place = storage::Location(jobs).absolute();
   const storage::Location experiment_place = storage::Location(experiments).absolute();
   work_answers::JobActions actions;
@@ -16,7 +17,7 @@ std::unique_ptr<work_answers::WorkDesk> open_desk(const std::filesystem::path& j
   actions.resume = resume_job;
   if (may_act) actions.tend = [folder = job_place.path()] { try_ensure_job_keeper(folder); };
   work_answers::WorkPlaces places{job_place, catalogue_folder(job_place.path()), experiment_place,
-                                  catalogue_folder(experiment_place.path())};
+                                  catalogue_folder(experiment_place.path()), storage::Location(studies).absolute()};
   return std::make_unique<work_answers::WorkDesk>(std::move(places), std::move(actions));
 }
 

@@ -1,0 +1,201 @@
+// `trainwarden tune` and `trainwarden study`, as users type them.
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <set>
+
+#include "job_harness.h"
+
+namespace trainwarden::testing_cli {
+namespace {
+
+constexpr const char* kStudy = R"(
+name = "toy"
+job = "job.toml"
+sampler = "random"
+[parameters]
+hundreds = {min = 100, max = 999}
+[metrics]
+accuracy = {goal = "maximize"}
+[budget]
+trials = 4
+)";
+
+class TuneCommands : public Jobs {
+ protected:
+  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
+  // The program gets "--hundreds 123".
+  void write_job(const std::string& seconds = "0") const {
+    write("train.sh", "echo accuracy: 0.$2\nsleep " + seconds + "\n");
+    write("job.toml",
+          "program = [\"sh\", \"train.sh\"]\nhook = false\n[[metric]]\nname = \"accuracy\"\nregex = 'accuracy: "
+          "(\\S+)'\n");
+  }
+  // The study's file with a part of its text exchanged.
+  void write_study(const std::string& part = "", const std::string& other = "") const {
+    std::string text = kStudy;
+    if (!part.empty()) text.replace(text.find(part), part.size(), other);
+    write("study.toml", text);
+  }
+  std::vector<std::string> with_places(std::vector<std::string> words, bool has_jobs) const {
+    words.insert(words.end(), {"--studies", (folder_ / "studies").string()});
+    if (has_jobs) words.insert(words.end(), {"--jobs", jobs().string()});
+    return words;
+  }
+  std::vector<std::string> tune_words(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words = {"tune", (folder_ / "study.toml").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return with_places(words, true);
+  }
+  Outcome tune(std::vector<std::string> more = {}) const { return cli(tune_words(std::move(more))); }
+  Outcome study(std::vector<std::string> words, bool has_jobs = false) const {
+    words.insert(words.begin(), "study");
+    return cli(with_places(std::move(words), has_jobs));
+  }
+  std::size_t count_jobs() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(jobs())) {
+      count += std::filesystem::exists(entry.path() / "job.json") ? 1 : 0;
+    }
+    return count;
+  }
+};
+
+TEST_F(TuneCommands, ARunToItsEndSaysWhatItFound) {
+  write_job();
+  write_study();
+  const Outcome outcome = tune({"--parallel", "2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("The best is accuracy 0.", 0), 0u) << outcome.out;
+  EXPECT_NE(outcome.err.find("its 4 trials have been made"), std::string::npos) << outcome.err;
+  const auto shown = study({"show", "toy", "--json"}).json();
+  EXPECT_EQ(shown.at("counts").at("complete"), 4);
+  double best = 0;
+  for (const auto& trial : shown.at("trials")) {
+    EXPECT_NEAR(trial.at("metrics").at("accuracy").get<double>(),
+                trial.at("values").at("hundreds").get<double>() / 1000, 1e-12);
+    best = std::max(best, trial.at("metrics").at("accuracy").get<double>());
+  }
+  const auto number = shown.at("outcome").at("best").get<std::size_t>();
+  EXPECT_EQ(shown.at("trials").at(number).at("metrics").at("accuracy"), best);
+  EXPECT_EQ(study({"best", "toy"}).out,
+            "hundreds=" + shown.at("trials").at(number).at("values").at("hundreds").dump() + "\n");
+  EXPECT_EQ(count_jobs(), 4u);
+}
+
+TEST_F(TuneCommands, ATargetThatIsMissedIsSaidFirstAndByTheExitCode) {
+  write_job();
+  write_study("\"maximize\"", "\"maximize\", threshold = 1.5");
+  const Outcome outcome = tune();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("The target was not met (accuracy at least 1.5): the best is accuracy 0.", 0), 0u)
+      << outcome.out;
+  EXPECT_EQ(study({"show", "toy"}).exit_code, 5);
+}
+
+TEST_F(TuneCommands, ATargetThatIsMetEndsTheStudy) {
+  write_job();
+  write_study("\"maximize\"", "\"maximize\", threshold = 0.1");
+  const Outcome outcome = tune();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("The target is met (accuracy at least 0.1)", 0), 0u) << outcome.out;
+  EXPECT_EQ(count_jobs(), 1u);
+}
+
+TEST_F(TuneCommands, KilledInTheMiddleItGoesOnAndRunsNoTrialTwice) {
+  write_job("0.3");
+  write_study();
+  {
+    Background running(cli_command(tune_words({"--parallel", "2"})), folder_);
+    await([&] { return std::filesystem::exists(jobs() / "toy-1" / "job.json"); });
+    kill(running.id(), SIGKILL);
+    running.wait();
+  }
+  const Outcome outcome = study({"resume", "toy"}, true);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto shown = study({"show", "toy", "--json"}).json();
+  EXPECT_EQ(shown.at("counts").at("complete"), 4);
+  for (const auto& trial : shown.at("trials")) EXPECT_EQ(trial.at("attempts"), 1);
+  EXPECT_EQ(count_jobs(), 4u);
+}
+
+TEST_F(TuneCommands, AJobThatFailsIsAFailedTrialWithItsReason) {
+  write("train.sh", "exit 7\n");
+  write("job.toml", "program = [\"sh\", \"train.sh\"]\nhook = false\n");
+  write_study();
+  const Outcome outcome = tune({"--trials", "2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("no trial is complete: 2 failed", 0), 0u) << outcome.out;
+  EXPECT_NE(outcome.out.find("exit code 7"), std::string::npos) << outcome.out;
+  EXPECT_EQ(study({"best", "toy"}).exit_code, 1);
+}
+
+TEST_F(TuneCommands, MistakesAreToldBeforeAnythingStarts) {
+  write_job();
+  EXPECT_EQ(tune().exit_code, 1) << "no file";
+  write("study.toml", "job = 'job.toml'\n[parameters]\nlr = {min = 1.0}\n[metrics]\nloss = {}\n");
+  const Outcome bad = tune();
+  EXPECT_EQ(bad.exit_code, 2) << bad.err;
+  EXPECT_NE(bad.err.find("line 3: lr: expected min and max"), std::string::npos) << bad.err;
+  EXPECT_NE(bad.err.find("loss: expected a goal"), std::string::npos) << bad.err;
+  write_study("\"random\"", "\"clever\"");
+  EXPECT_NE(tune().err.find("clever"), std::string::npos) << tune().err;
+  write_study("job = \"job.toml\"");
+  EXPECT_NE(tune().err.find("expected job"), std::string::npos) << tune().err;
+  write_study("\"job.toml\"", "\"nowhere.toml\"");
+  EXPECT_NE(tune().err.find("nowhere.toml"), std::string::npos) << tune().err;
+  write_study();
+  EXPECT_EQ(tune({"--dry-run"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "studies"));
+}
+
+TEST_F(TuneCommands, WhatIsPrunedIsStoppedAndSaysWhy) {
+  write("train.sh", "for step in 1 2 3 4; do echo accuracy: 0.$2; sleep 0.3; done\n");
+  write(
+      "job.toml",
+      "program = [\"sh\", \"train.sh\"]\nhook = false\n[[metric]]\nname = \"accuracy\"\nregex = 'accuracy: (\\S+)'\n");
+  write_study("sampler = \"random\"", "sampler = \"random\"\npruner = \"threshold:min=0.9\"");
+  const Outcome outcome = tune({"--parallel", "4"});
+  const auto shown = study({"show", "toy", "--json"}).json();
+  int pruned = 0;
+  for (const auto& trial : shown.at("trials")) {
+    const bool is_low = trial.at("values").at("hundreds") < 900;
+    pruned += is_low ? 1 : 0;
+    EXPECT_EQ(trial.at("state"), is_low ? "pruned" : "complete") << trial;
+    const std::string why = trial.at("why");
+    EXPECT_EQ(why.find("0.9") != std::string::npos, is_low) << trial;
+  }
+  EXPECT_GT(pruned, 0) << outcome.err;
+  write_study("sampler = \"random\"", "sampler = \"random\"\npruner = \"medien\"");
+  EXPECT_NE(tune({"--name", "other"}).err.find("median"), std::string::npos);
+}
+
+TEST_F(TuneCommands, TrialsOfOnesOwn) {
+  write_study("job = \"job.toml\"");
+  ASSERT_EQ(study({"create", (folder_ / "study.toml").string()}).exit_code, 0);
+  EXPECT_EQ(study({"create", (folder_ / "study.toml").string()}).exit_code, 1);
+  EXPECT_EQ(study({"enqueue", "toy", "hundreds=500"}).out, "0\n");
+  EXPECT_EQ(study({"enqueue", "toy", "hundreds=5"}).exit_code, 2);
+  EXPECT_EQ(study({"ask", "toy"}).out, "0 hundreds=500\n");
+  const auto asked = study({"ask", "toy", "--json"}).json();
+  EXPECT_EQ(asked.at("number"), 1);
+  EXPECT_EQ(study({"report", "toy", "0", "--step", "10", "accuracy=0.4"}).out, "go on\n");
+  EXPECT_EQ(study({"tell", "toy", "0", "accuracy=0.5"}).exit_code, 0);
+  EXPECT_EQ(study({"tell", "toy", "0", "accuracy=0.5"}).exit_code, 0);
+  EXPECT_EQ(study({"tell", "toy", "0", "accuracy=0.6"}).exit_code, 1);
+  EXPECT_EQ(study({"tell", "toy", "1", "acuracy=0.6"}).exit_code, 1);
+  EXPECT_EQ(study({"tell", "toy", "1", "accuracy=high"}).exit_code, 2);
+  const Outcome nan = study({"tell", "toy", "1", "accuracy=nan"});
+  EXPECT_NE(nan.err.find("trial 1 counts as failed: accuracy is NaN"), std::string::npos) << nan.err;
+  EXPECT_EQ(study({"show", "toy"}).out.rfind("The best is accuracy 0.5 in trial 0.", 0), 0u);
+  const Outcome csv = study({"export", "toy"});
+  EXPECT_EQ(csv.out.rfind("trial,state,hundreds,accuracy,seconds,sampler,job,why\n0,complete,500,0.5,", 0), 0u)
+      << csv.out;
+  EXPECT_EQ(study({"stop", "toy"}, true).exit_code, 0);
+  EXPECT_NE(study({"ask", "toy"}).err.find("the study has ended: stopped by"), std::string::npos);
+  EXPECT_EQ(study({"ls", "--json"}).json().at("studies").at(0).at("study"), "toy");
+  EXPECT_NE(study({"show", "toi"}).err.find("did you mean \"toy\"?"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainwarden::testing_cli
