@@ -129,7 +129,11 @@ TEST_F(JobRanks, OneThatIsKilledEndsTheOthersAndIsTheCause) {
 }
 
 TEST_F(JobRanks, FewerGoOnWhereThatIsAskedFor) {
-  ASSERT_EQ(submit_ranks("fewer", 3, "echo $WORLD_SIZE in $TRAINWARDEN_JOB_ATTEMPT; exit 3").exit_code, 0);
+  // The first that ends takes the others with it: each waits until all have printed.
+  const std::string script =
+      "echo $WORLD_SIZE in $TRAINWARDEN_JOB_ATTEMPT; : > seen-$TRAINWARDEN_JOB_ATTEMPT-$RANK; "
+      "while [ $(ls seen-$TRAINWARDEN_JOB_ATTEMPT-* | wc -l) -lt $WORLD_SIZE ]; do sleep 0.01; done; exit 3";
+  ASSERT_EQ(submit_ranks("fewer", 3, script).exit_code, 0);
   EXPECT_EQ(job_command("wait", "fewer").exit_code, 1);
   const Outcome more = job_command("resume", "fewer", {"--ranks", "4"});
   EXPECT_EQ(more.exit_code, 2);
