@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The Python packages trainwarden, smdebug and sagemaker: their environment, their wheels and their tests. Sourced by dev.
+# The Python packages trainwarden, smdebug, sagemaker and sda: their environment, their wheels and their tests. Sourced by dev.
 readonly venv=build/venv
 with_python=(-DTRAINWARDEN_PYTHON_PACKAGE=ON "-DPython_EXECUTABLE=$PWD/$venv/bin/python3"
   "-DPython3_EXECUTABLE=$PWD/$venv/bin/python3")
@@ -54,7 +54,8 @@ build_wheels() {
   build_configured release python_package >&2 || return
   pack $venv/bin/pip "$folder" . --quiet "${settings[@]}" &&
     pack $venv/bin/pip "$folder" ./adapters/smdebug --quiet &&
-    pack $venv/bin/pip "$folder" ./adapters/sagemaker --quiet
+    pack $venv/bin/pip "$folder" ./adapters/sagemaker --quiet &&
+    pack $venv/bin/pip "$folder" ./adapters/sda --quiet
 }
 
 # The wheels of this tree, installed into the environment.
@@ -76,5 +77,5 @@ python_tests() {
     return
   fi
   OMP_NUM_THREADS=1 run_tests python "$report" "$log" $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
-    -n "$(nproc)" --dist loadfile adapters/python adapters/smdebug adapters/sagemaker --junit-xml="$report"
+    -n "$(nproc)" --dist loadfile adapters/python adapters/smdebug adapters/sagemaker adapters/sda --junit-xml="$report"
 }

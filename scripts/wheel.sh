@@ -167,5 +167,5 @@ make_wheels() {
     make_wheel "$name" "$interpreter" </dev/null || return
   done <<<"$chosen"
   pack $venv/bin/pip $dist ./adapters/smdebug --quiet && pack $venv/bin/pip $dist ./adapters/sagemaker --quiet &&
-    pack $venv/bin/pip $dist ./adapters/boto3 --quiet
+    pack $venv/bin/pip $dist ./adapters/boto3 --quiet && pack $venv/bin/pip $dist ./adapters/sda --quiet
 }

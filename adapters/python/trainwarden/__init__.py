@@ -92,7 +92,7 @@ _TRANSFER = ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export",
 
 
 def __getattr__(name: str) -> object:
-    if name in ("experiments", "jobs", "rules", "torch"):
+    if name in ("experiments", "jobs", "rules", "torch", "tuning"):
         return importlib.import_module(f".{name}", __name__)
     if name in _READING:
         return getattr(importlib.import_module(".trial", __name__), name)

@@ -1,0 +1,108 @@
+"""What is known of a study and its trials, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+Value = Union[bool, int, float, str]
+
+_NOT_FINITE = ("NaN", "Infinity", "-Infinity")  # as the program's JSON writes them
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial as it stood when it was asked for.
+
+    Attributes:
+        number: from 0, in the order of suggestions.
+        state: "waiting", "running", "complete", "pruned" or "failed".
+        params: the value of each parameter that exists in it.
+        metrics: the final value of each metric that was told.
+        series: of each metric that was reported, its (step, value) in order.
+        sampler: who suggested it; "user" of values that somebody named.
+        worker: who runs it or ran it, for people.
+        job: the job by which it runs; empty where it runs by none.
+        attempts: how often it was begun.
+        suggested_unix_ns, started_unix_ns, ended_unix_ns: nanoseconds since 1970; 0: not yet.
+        seconds: that it took.
+        why: why it ended as it did, for people; empty where there is nothing to say.
+    """
+
+    number: int
+    state: str
+    params: dict[str, Value]
+    metrics: dict[str, float]
+    series: dict[str, list[tuple[int, float]]]
+    sampler: str
+    worker: str
+    job: str
+    attempts: int
+    suggested_unix_ns: int
+    started_unix_ns: int
+    ended_unix_ns: int
+    seconds: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found against what was asked for.
+
+    Attributes:
+        sentence: that, for people.
+        has_target: whether a metric that counts has a threshold.
+        is_met: whether a trial meets all thresholds.
+        best: the number of the best trial, of several objectives one of the front; None: no trial is complete.
+        is_feasible: whether `best` keeps to the constraints.
+        front: the numbers of the trials that no other one is better than in everything.
+    """
+
+    sentence: str
+    has_target: bool
+    is_met: bool
+    best: Optional[int]
+    is_feasible: bool
+    front: list[int]
+
+
+def record_of(answer: Mapping[str, Any]) -> TrialRecord:
+    """Of a trial in the program's JSON."""
+    return TrialRecord(
+        number=answer["number"],
+        state=answer["state"],
+        params=dict(answer["values"]),
+        metrics={name: number_of(value) for name, value in answer["metrics"].items()},
+        series={
+            name: [(point["step"], number_of(point["value"])) for point in points]
+            for name, points in answer["series"].items()
+        },
+        sampler=answer["sampler"],
+        worker=answer["worker"],
+        job=answer["job"],
+        attempts=answer["attempts"],
+        suggested_unix_ns=answer["suggested_unix_ns"],
+        started_unix_ns=answer["started_unix_ns"],
+        ended_unix_ns=answer["ended_unix_ns"],
+        seconds=number_of(answer["seconds"]),
+        why=answer["why"],
+    )
+
+
+def outcome_of(answer: Mapping[str, Any]) -> Outcome:
+    """Of `outcome` in the program's JSON."""
+    return Outcome(
+        sentence=answer["sentence"],
+        has_target=answer["has_target"],
+        is_met=answer["is_met"],
+        best=answer["best"],
+        is_feasible=answer["is_feasible"],
+        front=list(answer["front"]),
+    )
+
+
+def number_of(value: Union[float, str]) -> float:
+    """A number of the program's JSON, which has texts for those that are not finite."""
+    assert not isinstance(value, str) or value in _NOT_FINITE
+    return float(value)

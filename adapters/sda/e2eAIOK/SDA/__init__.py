@@ -1,0 +1,1 @@
+"""The Smart Democratization Advisor: e2eAIOK.SDA.SDA has its class."""
