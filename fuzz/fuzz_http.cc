@@ -83,7 +83,7 @@ class Place {
     submit(folder_);
     desk_ = std::make_unique<work_answers::WorkDesk>(
         work_answers::WorkPlaces{folder_ / "jobs", folder_ / "catalogue", folder_ / "experiments",
-                                 folder_ / "catalogue"},
+                                 folder_ / "catalogue", folder_ / "studies"},
         only_reading());
     server::Site::Options options{.access = {"t", {}}, .areas = work_answers::work_areas(*desk_)};
     site_ = std::make_unique<server::Site>(answers::Services{*shelf_}, std::move(options));

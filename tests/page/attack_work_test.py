@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What people try on the addresses of jobs, experiments and lineage, each with the refusal that it is to meet.
+"""What people try on the addresses of jobs, experiments, lineage and studies, each with the refusal that it is to meet.
 
 The same for the addresses of runs: src/ui/server/attack_test.cc.
 
@@ -21,7 +21,7 @@ BUILD = pathlib.Path(sys.argv.pop(1))
 SECRET = "THE-SECRET"
 JSON = {"Content-Type": "application/json", "X-Trainwarden": "1"}
 MAX_SECONDS = 5  # for an answer, on a busy machine
-FILLED = {"{job}": "sweep-0", "{log}": "output", "{experiment}": "digits"}
+FILLED = {"{job}": "sweep-0", "{log}": "output", "{experiment}": "digits", "{study}": "search"}
 NEEDED = {"/jobs/{job}/file": "name=checkpoints/last.pt", "/lineage": "of=prepare-1"}
 SQL = ("' OR 1=1 --", "\"; DROP TABLE jobs; --", "sweep-0' UNION SELECT * FROM sqlite_master --", "%", "_", "*",
        "sha256:' OR ''='", "component:' OR 1=1 --", "artifact:%", "trial:\"", "sha256:%", "sha256:")
@@ -33,7 +33,7 @@ WAYS_OUT = ("..", "../secret", "../../secret", "../../../secret", "/etc/passwd",
 
 def work_routes():
     routes = json.loads(subprocess.check_output([BUILD / "tests/page/print_routes"], text=True))
-    return [r for r in routes if r["path"].startswith(("/jobs", "/experiments", "/lineage"))]
+    return [r for r in routes if r["path"].startswith(("/jobs", "/experiments", "/lineage", "/studies"))]
 
 
 def address_of(path):

@@ -218,7 +218,7 @@ class ApiTest(unittest.TestCase):
     def fill(path, operation, values, query=None):
         guesses = {"layer": "0", "head": "0", "heads": "0", "query": "0", "queries": "0", "item": "0", "from": "0",
                    "level": "0", "row": "0", "column": "0", "format": "csv", "rule": "VanishingGradient", "job": "sweep-0", "log": "output",
-                   "name": "checkpoints/last.pt", "experiment": "digits", "of": "prepare-1", **values}
+                   "name": "checkpoints/last.pt", "experiment": "digits", "of": "prepare-1", "study": "search", **values}
         address, asked = path, list(query or [])
         for parameter in operation.parameters:
             name, schema = parameter["name"], parameter.get("schema", {})

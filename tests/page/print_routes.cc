@@ -6,7 +6,8 @@
 #include "ui/work_answers/work_desk.h"
 
 int main() {
-  trainwarden::work_answers::WorkDesk desk({"jobs", "catalogue", "experiments", "catalogue"}, {});  // nothing is opened
+  trainwarden::work_answers::WorkDesk desk({"jobs", "catalogue", "experiments", "catalogue", "studies"},
+                                           {});  // nothing is opened
   std::vector<trainwarden::answers::Route> routes_there = trainwarden::answers::all_routes();
   for (const auto& area : trainwarden::work_answers::work_areas(desk)) {
     routes_there.insert(routes_there.end(), area.routes.begin(), area.routes.end());

@@ -14,7 +14,7 @@ it('shows the list of runs where a link names no place, or one that nobody knows
 it('offers jobs where the server has them', () => {
   expect(openPlaces([]).map(({ id }) => id)).toEqual(['runs']);
   expect(openPlaces(['jobs']).map(({ id }) => id)).toEqual(['runs', 'jobs']);
-  expect(openPlaces(['jobs', 'experiments']).map(({ id }) => id)).toEqual(['runs', 'jobs', 'experiments', 'lineage']);
+  expect(openPlaces(['jobs', 'experiments', 'studies']).map(({ id }) => id)).toEqual(['runs', 'jobs', 'experiments', 'lineage', 'studies']);
 });
 
 it('gives each place an address that leads to it, and the list of runs the page itself', () => {

@@ -46,6 +46,11 @@ export function colourAt(lut: Lut, place: number): string {
   return `rgb(${lut[i]} ${lut[i + 1]} ${lut[i + 2]})`;
 }
 
+/** Of a rank from 0, the worst, to 1, the best: what is better stands out more from the ground. NaN: no rank. */
+export function rankColour(rank: number, dark: boolean): string {
+  return colourAt(viridis(), Number.isNaN(rank) ? 0.5 : dark ? 0.3 + 0.7 * rank : 0.75 * (1 - rank));
+}
+
 /** Black or white, whichever reads better on the colour. */
 export function inkOn(lut: Lut, place: number): string {
   const i = 3 * Math.round(255 * Math.min(1, Math.max(0, place)));

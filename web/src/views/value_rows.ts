@@ -9,6 +9,15 @@ export interface ValueRow {
   values: ReadonlyMap<string, Value>;
 }
 
+type Measured = readonly (readonly [name: string, value: Value])[];
+
+/** Parameters with what was measured under them; a metric that is called like a parameter is "metric NAME". */
+export function measuredValues(parameters: Measured, metrics: Measured): Map<string, Value> {
+  const measured = new Map<string, Value>(parameters);
+  for (const [name, value] of metrics) measured.set(measured.has(name) ? `metric ${name}` : name, value);
+  return measured;
+}
+
 /** Numbers before texts; what is not there comes last, turned or not. */
 export function compareValues(a: Value, b: Value, turned: boolean): number {
   const [first, second] = [rank(a), rank(b)];

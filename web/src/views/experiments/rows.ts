@@ -1,6 +1,6 @@
 // Rows of the tables of experiments.
 import { numberOf } from '../../draw/numbers';
-import type { Value, ValueRow } from '../value_rows';
+import { measuredValues, type Value, type ValueRow } from '../value_rows';
 import type { ComponentRow, ExperimentRow } from './api';
 
 export interface Experiment extends ValueRow {
@@ -18,10 +18,8 @@ export interface Component extends ValueRow {
   lastedMs: number | undefined;
 }
 
-/** A metric that is called like a parameter is "metric NAME". */
 export function componentOf(row: ComponentRow, nowMs: number): Component {
-  const measured = new Map<string, Value>(Object.entries(row.parameters));
-  for (const [name, { last }] of Object.entries(row.metrics)) measured.set(measured.has(name) ? `metric ${name}` : name, numberOf(last));
+  const measured = measuredValues(Object.entries(row.parameters), Object.entries(row.metrics).map(([name, { last }]) => [name, numberOf(last)] as const));
   const pairs = [...measured].map(([name, value]) => `${name}=${value}`);
   const end = row.end_unix_ms ?? (row.status === 'InProgress' ? nowMs : undefined);
   return {

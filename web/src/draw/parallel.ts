@@ -1,0 +1,198 @@
+// ParallelCoordinates: an axis for each value and a line for each row. A range on an axis, dragged or moved by keys,
+// leaves rows out. Knows nothing of what the rows are.
+import './parallel.css';
+
+import { withBrush, isWithin, type Brushes } from './brush';
+import { Picture, type Frame } from './canvas';
+import { rankColour } from './colours';
+import { h, replace } from './dom';
+import { keepingFocus } from './focus';
+import { Hint } from './hint';
+import { AxisHandles } from './parallel_axis';
+import type { Scale } from './scales';
+import { themeOf, type Theme } from './theme';
+import { shortened } from '../data/text';
+
+export interface ParallelAxis {
+  id: string;
+  title: string;
+  scale: Scale;
+  /** How many presses of a key go from end to end. */
+  presses: number;
+}
+
+export interface ParallelLine {
+  id: string;
+  /** In words, for who points at it: made when somebody does. */
+  label(): string;
+  /** On each axis; NaN: it has none there. */
+  values: readonly number[];
+  /** From 0, the worst, to 1, the best; NaN: nobody knows. */
+  rank: number;
+}
+
+export interface ParallelShown {
+  axes: readonly ParallelAxis[];
+  lines: readonly ParallelLine[];
+  brushes: Brushes;
+  /** The id of the line that stands out. */
+  chosen?: string | undefined;
+}
+
+const TOP = 30;
+const BOTTOM = 12;
+const SIDE = 64;
+const AXIS_WIDTH = 112; // CSS pixels, at least
+const NEAR = 8;
+
+export class ParallelCoordinates {
+  readonly element = h('div', { class: 'parallel' });
+  private readonly field = h('div', { class: 'parallel-field' });
+  private readonly handles = h('div');
+  private readonly picture: Picture;
+  private readonly hint: Hint;
+  private shown: ParallelShown = { axes: [], lines: [], brushes: new Map() };
+
+  constructor(
+    label: string,
+    private readonly brush: (brushes: Brushes) => void,
+    private readonly choose: (id: string) => void,
+  ) {
+    this.picture = new Picture(this.field, label, (frame) => this.draw(frame));
+    this.field.append(this.handles);
+    this.hint = new Hint(this.field);
+    this.field.addEventListener('pointermove', (event) => this.point(event));
+    this.field.addEventListener('pointerleave', () => this.hint.hide());
+    this.picture.canvas.addEventListener('click', (event) => this.pick(event));
+    replace(this.element, this.field);
+  }
+
+  show(shown: ParallelShown): void {
+    const isSame = JSON.stringify(this.shown.axes.map(({ id, title }) => [id, title])) === JSON.stringify(shown.axes.map(({ id, title }) => [id, title]));
+    this.shown = shown;
+    this.field.style.minWidth = `${2 * SIDE + AXIS_WIDTH * Math.max(0, shown.axes.length - 1)}px`;
+    if (isSame) this.axes.forEach((axis, i) => axis.show(shown.axes[i]!, this.rangeOf(shown.axes[i]!)));
+    else keepingFocus(this.handles, () => this.makeHandles());
+    this.picture.schedule();
+  }
+
+  destroy(): void {
+    this.picture.destroy();
+  }
+
+  private axes: AxisHandles[] = [];
+
+  private makeHandles(): void {
+    const last = Math.max(1, this.shown.axes.length - 1);
+    this.axes = this.shown.axes.map((axis, i) => new AxisHandles(axis, this.rangeOf(axis), i / last, (range) => this.brush(withBrush(this.shown.brushes, axis.id, range))));
+    replace(this.handles, ...this.axes.map(({ element }) => element));
+  }
+
+  private rangeOf({ id }: ParallelAxis): readonly [number, number] | undefined {
+    return this.shown.brushes.get(id);
+  }
+
+  private isIn(line: ParallelLine): boolean {
+    return isWithin(this.shown.brushes, (id) => line.values[this.shown.axes.findIndex((axis) => axis.id === id)] ?? NaN);
+  }
+
+  private x(axis: number, width: number): number {
+    return SIDE + (axis / Math.max(1, this.shown.axes.length - 1)) * (width - 2 * SIDE);
+  }
+
+  private y(axis: number, value: number, height: number): number {
+    return height - BOTTOM - this.shown.axes[axis]!.scale.place(value) * (height - TOP - BOTTOM);
+  }
+
+  private draw(frame: Frame): void {
+    const theme = themeOf(this.field);
+    const { lines, chosen } = this.shown;
+    const order = [...lines].sort((a, b) => (Number.isNaN(a.rank) ? -1 : a.rank) - (Number.isNaN(b.rank) ? -1 : b.rank));
+    const [within, without] = [order.filter((line) => this.isIn(line)), order.filter((line) => !this.isIn(line))];
+    const faint = Math.min(0.75, Math.max(0.05, 100 / Math.max(1, lines.length))); // many lines are seen through each other
+    for (const line of without) this.drawLine(frame, line, theme.line, 1, faint / 2);
+    for (const line of within) this.drawLine(frame, line, Number.isNaN(line.rank) ? theme.muted : rankColour(line.rank, theme.dark), 1.5, line.rank > 0.9 ? Math.min(1, 4 * faint) : faint);
+    const own = lines.find(({ id }) => id === chosen);
+    if (own) this.drawLine(frame, own, theme.text, 3, 1);
+    this.shown.axes.forEach((axis, i) => this.drawAxis(frame, axis, i, theme));
+  }
+
+  /** A value that is not there leaves a gap. */
+  private drawLine({ context, width, height }: Frame, line: ParallelLine, colour: string, thick: number, alpha: number): void {
+    context.strokeStyle = colour;
+    context.lineWidth = thick;
+    context.globalAlpha = alpha;
+    context.beginPath();
+    let pen = false;
+    line.values.forEach((value, i) => {
+      const y = this.y(i, value, height);
+      if (!Number.isFinite(y)) {
+        pen = false;
+        return;
+      }
+      if (pen) context.lineTo(this.x(i, width), y);
+      else context.moveTo(this.x(i, width), y);
+      pen = true;
+    });
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  private drawAxis({ context, width, height }: Frame, axis: ParallelAxis, i: number, theme: Theme): void {
+    const x = this.x(i, width);
+    context.strokeStyle = theme.muted;
+    context.lineWidth = 1;
+    context.strokeRect(x, TOP, 0, height - TOP - BOTTOM);
+    context.font = '12px system-ui, sans-serif';
+    context.textAlign = 'center';
+    context.textBaseline = 'alphabetic';
+    context.fillStyle = theme.text;
+    context.fillText(shortened(axis.title, 17), x, TOP - 14);
+    context.textAlign = 'left';
+    context.textBaseline = 'middle';
+    for (const { place, text } of axis.scale.ticks(Math.max(2, Math.floor(height / 60)))) {
+      const y = height - BOTTOM - place * (height - TOP - BOTTOM);
+      if (y >= TOP - 1 && y <= height - BOTTOM + 1) writeTick(context, x, y, shortened(text, 12), theme);
+    }
+  }
+
+  private point(event: PointerEvent): void {
+    const found = event.target === this.picture.canvas ? this.lineAt(event) : undefined;
+    this.picture.canvas.classList.toggle('over-line', found !== undefined);
+    if (found) this.hint.show(found.label(), event.offsetX, event.offsetY);
+    else this.hint.hide();
+  }
+
+  private pick(event: MouseEvent): void {
+    const found = this.lineAt(event);
+    if (found) this.choose(found.id);
+  }
+
+  /** The nearest line of those that count. */
+  private lineAt({ offsetX, offsetY }: MouseEvent): ParallelLine | undefined {
+    const [width, height] = [this.field.clientWidth, this.field.clientHeight];
+    const at = ((offsetX - SIDE) / (width - 2 * SIDE)) * (this.shown.axes.length - 1);
+    const left = Math.min(Math.max(0, Math.floor(at)), this.shown.axes.length - 2);
+    if (left < 0) return undefined;
+    let nearest: { line: ParallelLine; distance: number } | undefined;
+    for (const line of this.shown.lines) {
+      if (!this.isIn(line)) continue;
+      const [a, b] = [this.y(left, line.values[left]!, height), this.y(left + 1, line.values[left + 1]!, height)];
+      const distance = Math.abs(a + (b - a) * (at - left) - offsetY);
+      if (distance < (nearest?.distance ?? NEAR)) nearest = { line, distance };
+    }
+    return nearest?.line;
+  }
+}
+
+/** With a rim in the colour of the ground, so that it can be read over lines. */
+function writeTick(context: CanvasRenderingContext2D, x: number, y: number, text: string, theme: Theme): void {
+  context.fillStyle = theme.muted;
+  context.fillRect(x - 3, y, 6, 1);
+  context.strokeStyle = theme.surface;
+  context.lineWidth = 3;
+  context.lineJoin = 'round';
+  context.strokeText(text, x + 7, y);
+  context.fillStyle = theme.text;
+  context.fillText(text, x + 7, y);
+}
