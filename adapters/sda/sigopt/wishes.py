@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from e2eAIOK.SDA.errors import unknown_key
 
 from .exceptions import ApiException
 
@@ -17,12 +18,9 @@ _KINDS = {"double": "real", "int": "integer"}
 
 def refuse_unknown(what: str, said: Iterable[str], known: Sequence[str]) -> None:
     """ApiException for a key that has no meaning here, with the nearest that has one."""
-    for key in said:
-        if key in known:
-            continue
-        near = difflib.get_close_matches(str(key), known, 1)
-        hint = f'; did you mean "{near[0]}"?' if near else f"; known are {', '.join(known)}"
-        raise ApiException(f'{what}: unknown key "{key}"{hint}')
+    complaint = unknown_key(what, said, known)
+    if complaint is not None:
+        raise ApiException(complaint)
 
 
 def parameters_of(

@@ -21,7 +21,7 @@ from .trial_lock import TrialLock, is_left
 from .wishes import TIME, Wishes
 
 _SAMPLER = "tpe"
-_PLACEHOLDER = "training"  # a study has a parameter, and a training need not have one
+_FIXED_PARAMETER = "training"  # a study has a parameter, and a training need not have one
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Places:
 def open_study(model_name: str, model: Model, wishes: Wishes, places: Places) -> Study:
     """The study of this model, space and target, which is made when there is none. A launch that is started again
     goes on with it: nothing that was tried is lost."""
-    parameters = wishes.parameters or {_PLACEHOLDER: {"choices": ["defaults"]}}
+    parameters = wishes.parameters or {_FIXED_PARAMETER: {"choices": ["defaults"]}}
     said = json.dumps([model_name, model.identity, parameters, wishes.metrics, sorted(wishes.flags)], sort_keys=True)
     plain = re.sub(r"[^A-Za-z0-9]+", "-", model_name)[:30].strip("-") or "model"
     name = f"sda-{plain}-{hashlib.sha256(said.encode()).hexdigest()[:12]}"
