@@ -33,8 +33,10 @@ def test_the_trainer_gets_files_thresholds_and_values(squad: Path) -> None:
     assert options["--dev"] == "squad/dev-v1.1.json" and options["--out"] == "here/trained"
     assert options["--f1-threshold"] == "90.874" and options["--step-threshold"] == "600"
     assert (options["--epochs"], options["--batch-size"], options["--learning-rate"]) == ("1", "8", "3e-05")
-    with pytest.raises(SDAError, match="num_hidden_layers"):
-        model.words({"num_hidden_layers": 8}, set(), Path("here"))
+    searched = model.words({"num_hidden_layers": 8, "dropout_prob": 0.12}, set(), Path("here"))
+    assert searched[-4:] == ["--layers", "8", "--dropout", "0.12"]
+    with pytest.raises(SDAError, match='"hidden_layers" is not known to the trainer; known are .*num_hidden_layers'):
+        model.words({"hidden_layers": 8}, set(), Path("here"))
 
 
 def test_a_small_model_is_really_trained() -> None:

@@ -5,6 +5,7 @@
 #include "ui/answers/replies.h"
 #include "ui/answers/route.h"
 #include "ui/views/profile/profile_now.h"
+#include "ui/views/run_failure.h"
 #include "ui/views/run_home.h"
 #include "ui/views/run_index.h"
 #include "ui/views/run_steps.h"
@@ -87,7 +88,10 @@ Result<Reply> steps_of_run(const Request& request, const Services& services) {
                      {"steps", step_ranges_json(mode.steps)},
                      {"mode_steps", step_ranges_json(mode.mode_steps)}});
   }
+  // Only where all was recorded: what died says so by its state, and one that goes on has not failed.
+  const std::string failure = steps.state == RunState::kCompleted ? views::failure_of(use.trial()) : "";
   return json_reply({{"state", name(steps.state)},
+                     {"failure", failure.empty() ? OrderedJson() : OrderedJson(failure)},
                      {"last_complete", steps.last_complete},
                      {"steps", step_ranges_json(steps.steps)},
                      {"modes", std::move(modes)}});

@@ -101,6 +101,7 @@ TEST_F(RunRoutesTest, TellStepsAsRanges) {
   EXPECT_EQ(steps.at("steps"), Json::parse("[[0,1,6]]"));
   EXPECT_EQ(steps.at("modes").at(1), Json::parse(R"({"mode":"eval","steps":[[2,3,2]],"mode_steps":[[0,1,2]]})"));
   EXPECT_EQ(steps.at("last_complete"), 5);
+  EXPECT_TRUE(steps.at("failure").is_null());
 }
 
 TEST_F(RunRoutesTest, GiveSeries) {

@@ -33,6 +33,22 @@ TEST_F(BertProgram, OneThatIsKilledGoesOnToTheSameEnd) {
   EXPECT_EQ(bytes_of(folder_ / "out/model/model.safetensors"), whole);
 }
 
+TEST_F(BertProgram, TrainsSomeOfTheLayersWithAnotherDropout) {
+  const Outcome trained = bert(train_command("--max-steps 1 --no-hook --num_hidden_layers 1 --dropout 0.25"));
+  ASSERT_EQ(trained.code, 0) << trained.text;
+  const nlohmann::json config = json_in(folder_ / "out/model/config.json");
+  EXPECT_EQ(config.at("num_hidden_layers"), 1);
+  EXPECT_EQ(config.at("hidden_dropout_prob"), 0.25);
+  EXPECT_EQ(config.at("attention_probs_dropout_prob"), 0.25);
+  const Outcome answered = bert("answer --max-length 48 --model " + (folder_ / "out/model").string() + " --data " +
+                                (folder_ / "questions.json").string());
+  EXPECT_EQ(answered.code, 0) << answered.text;
+  const Outcome more = bert(train_command("--layers 3 --no-hook"));
+  EXPECT_EQ(more.code, 2);
+  EXPECT_NE(more.text.find("--layers 3: "), std::string::npos) << more.text;
+  EXPECT_NE(more.text.find(" has 2"), std::string::npos) << more.text;
+}
+
 TEST_F(BertProgram, WhatIsWrongIsSaid) {
   EXPECT_EQ(bert("").code, 2);
   const std::string model =

@@ -71,6 +71,8 @@ HookOptions own_options(const TrainOptions& options, const ModelConfig& config, 
       {.name = "signals", .save = SavePolicy::every(1)},
   };
   hook.labels = {{"model", options.model.filename().string()},
+                 {"num_hidden_layers", std::to_string(config.num_hidden_layers)},
+                 {"dropout", as_text(config.hidden_dropout_prob)},
                  {"num_attention_heads", std::to_string(config.num_attention_heads)},
                  {"optimizer", options.optimizer},
                  {"learning_rate", as_text(options.learning_rate)},

@@ -1,6 +1,7 @@
 #include "cli/model_folder.h"
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "cli/setup.h"
 #include "weights/exporting.h"
@@ -10,6 +11,17 @@
 namespace bert {
 
 namespace fs = std::filesystem;
+
+ModelConfig trained_config(const TrainOptions& options) {
+  ModelConfig config = read_config(options.model);
+  if (options.layers > config.num_hidden_layers) {
+    throw std::invalid_argument("--layers " + std::to_string(options.layers) + ": " + options.model.string() + " has " +
+                                std::to_string(config.num_hidden_layers));
+  }
+  if (options.layers > 0) config.num_hidden_layers = options.layers;
+  if (options.dropout) config.hidden_dropout_prob = config.attention_probs_dropout_prob = *options.dropout;
+  return config;
+}
 
 Tokenizer load_tokenizer(const fs::path& folder, const ModelConfig& config, std::int64_t max_length) {
   Tokenizer tokenizer = Tokenizer::load(folder, {});

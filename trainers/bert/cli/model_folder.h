@@ -12,6 +12,10 @@
 
 namespace bert {
 
+// That of the folder, with the layers and the dropout that the options ask for. Throws as read_config(), and
+// std::invalid_argument for more layers than the model has.
+ModelConfig trained_config(const TrainOptions& options);
+
 // The folder's tokenizer. Throws std::runtime_error and std::invalid_argument as check_fits() (setup.h).
 Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config, std::int64_t max_length);
 

@@ -15,7 +15,7 @@ void add_optimizer_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::IsMember({"adam", "adamw", "lamb"}))
       ->capture_default_str();
   add_number(app, "--learning-rate,--learning_rate", o.learning_rate, "at its peak")->check(CLI::PositiveNumber);
-  add_number(app, "--warmup", o.warmup, "proportion of the steps in which the rate rises")->check(CLI::Range(0.0, 1.0));
+  add_number(app, "--warmup,--warmup-proportion,--warmup_proportion", o.warmup, "proportion of the steps in which the rate rises")->check(CLI::Range(0.0, 1.0));
   app.add_option("--decay", o.decay,
                  "constant, linear (from the end of the warm-up, as Hugging Face's), or linear_from_start (as BERT's)")
       ->check(CLI::IsMember({"constant", "linear", "linear_from_start"}))
@@ -66,7 +66,15 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--model", o.model, "folder with config.json, model.safetensors and vocab.txt, as Hugging Face's")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--out", o.out, "folder for the trained model, checkpoints and result.json")->required();
+  app.add_option("--out", o.out, "folder for the trained model, checkpoints and result.json")
+      ->required()
+      ->envname("TRAINWARDEN_OUTPUT_DIR");  // of a job
+  add_number(app, "--layers,--num-hidden-layers,--num_hidden_layers", o.layers,
+             "train the first so many layers of the model, without the others; 0: all")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--dropout,--dropout-prob,--dropout_prob", o.dropout,
+                 "of hidden states and of attention, below 1 (default: as the model's config.json has it)")
+      ->check(CLI::Range(0.0, 0.999));
   app.add_flag("--new-weights", o.new_weights, "begin with random weights: the model's are not read");
   add_length_options(app, o);
   add_optimizer_options(app, o);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { filtered, ordered, sorted, sparkline, type RunRow } from './run_rows';
+import { filtered, ordered, sorted, sparkline, stateOf, type RunRow } from './run_rows';
 
 const rows: RunRow[] = [
   { id: '1', name: 'run-2', state: 'running', created_unix_ms: 5, steps: 10, loss: { tensor: 'loss', step: 9, value: 'NaN' }, rules: { count: 2, fired: 1, fired_names: ['VanishingGradient'] }, labels: { lr: '0.1', data: 'mnist' } },
@@ -15,6 +15,12 @@ it('sorts names as people count, the newest first, and what is no number last', 
   expect(names(sorted(rows, 'created', true))).toEqual(['run-1', 'run-2', 'run-10']);
   expect(names(sorted(rows, 'loss', false))[0]).toBe('run-10');
   expect(names(sorted(rows, 'loss', true))[0]).toBe('run-10');
+});
+
+it('calls a run failed whose program did, though all was recorded', () => {
+  expect(stateOf({ id: '4', name: 'a', state: 'completed', status: 'Failed' })).toBe('failed');
+  expect(stateOf({ id: '4', name: 'a', state: 'completed', status: 'Completed' })).toBe('completed');
+  expect(stateOf({ id: '4', name: 'a', state: 'died', status: 'Failed' })).toBe('died');
 });
 
 it('filters by name, state and rule', () => {

@@ -43,7 +43,9 @@ const KEYS: Record<SortKey, (row: RunRow) => number | string> = {
 };
 
 export function stateOf(row: RunRow): string {
-  return row.error !== undefined ? 'unreadable' : (row.state ?? 'reading');
+  if (row.error !== undefined) return 'unreadable';
+  // The recording may be complete although the program failed.
+  return row.state === 'completed' && row.status === 'Failed' ? 'failed' : (row.state ?? 'reading');
 }
 
 /** As numbers where they are some. */

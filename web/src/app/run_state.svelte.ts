@@ -11,6 +11,8 @@ export interface StepsAnswer {
   modes: { mode: string; steps: Range[]; mode_steps: Range[] }[];
   last_complete: number;
   state: string;
+  /** How the program failed, though all was recorded: "exit code 1". */
+  failure: string | null;
 }
 
 export interface ModeLine {
@@ -98,7 +100,7 @@ export class RunInView {
       steps: new StepRanges(steps),
       modeSteps: new StepRanges(mode_steps),
     }));
-    this.state = answer.state;
+    this.state = answer.failure ? 'failed' : answer.state;
     this.problem = null;
     this.loaded = true;
   }

@@ -85,6 +85,8 @@ class BertModel(Model):
         "warmup_rate": "--warmup",
         "train_batch_size": "--batch-size",
         "batch_size": "--batch-size",
+        "num_hidden_layers": "--layers",
+        "dropout_prob": "--dropout",
     }
 
     def __init__(self, settings: Mapping[str, Any]):

@@ -34,7 +34,7 @@ ClassTask::ClassTask(const TrainOptions& options, const ClassOptions& classes, T
       classes_(classes),
       device_(rank.device()),
       group_(rank.group()),
-      shape_(read_config(options.model)),
+      shape_(trained_config(options)),
       tokenizer_(load_tokenizer(options.model, shape_, classes.max_length)),
       data_(read_class_data(classes, tokenizer_)),
       config_(config_for_classes()),

@@ -49,7 +49,7 @@ SpanTask::SpanTask(const TrainOptions& options, const SpanOptions& spans, ThisRa
     : options_(options),
       spans_(spans),
       device_(rank.device()),
-      config_(read_config(options.model)),
+      config_(trained_config(options)),
       tokenizer_(load_tokenizer(options.model, config_, spans.max_length)),
       examples_(read_examples(options, spans, tokenizer_)),
       judge_(spans, tokenizer_, options.seed, rank.group()),

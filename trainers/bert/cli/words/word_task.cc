@@ -39,7 +39,7 @@ WordTask::WordTask(const TrainOptions& options, const WordOptions& words, ThisRa
       words_(words),
       device_(rank.device()),
       group_(rank.group()),
-      config_(read_config(options.model)),
+      config_(trained_config(options)),
       tokenizer_(load_tokenizer(options.model, config_, words.max_length)),
       model_(load_model<BertForMaskedWords>(config_, options, device_)) {
   if (options.ranks.embedding_rows) {
