@@ -3,8 +3,9 @@
 
     examples/bert_search/stages.py --study studies/bert-search > stages.svg
 
-One process with the first values of study.toml; two processes (ranks); these with a stop at the target of job.toml; and
-that with the best values of the study. Each is timed by itself, one after the other: leave the machine alone meanwhile.
+One process with the first values of study.toml; two processes (ranks); these with a stop at the target; and that with the
+best values of the study, which were found with less data. Each is timed by itself, one after the other: leave the machine
+alone meanwhile.
 Drawn apart, since a bar of one says nothing of the others: the seconds to the end of the training, how many windows it
 trained on in a second, and the F1 of the trained model on all questions of the dev set.
 """
@@ -61,13 +62,15 @@ def measured(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     job = tomllib.loads((HERE / "job.toml").read_text(encoding="utf-8"))
     study = tomllib.loads((HERE / "study.toml").read_text(encoding="utf-8"))
     options: Options = {**job["hyperparameters"], **{n: p["first"] for n, p in study["parameters"].items()}}
+    options |= {"train-size": arguments.train_size, "dev-size": arguments.dev_size, THRESHOLD: arguments.target,
+                "sample-size": arguments.sample_size, "num_to_evaluate": arguments.look_every}  # fmt: skip
     without_stop = {name: value for name, value in options.items()
                     if name not in (THRESHOLD, "num_to_evaluate", "sample-size")}
     found = subprocess.run([arguments.cli, "study", "best", arguments.study.name, "--json", "--studies",
                             str(arguments.study.parent)], capture_output=True, text=True, check=False)
     if found.returncode not in (0, 5):
         raise SystemExit(f"stages: {found.stderr.strip()}")
-    best = json.loads(found.stdout)["values"]
+    best = json.loads(found.stdout)["best"][0]["values"]
     plan = [("one process", without_stop, 1), ("two processes", without_stop, 2),
             ("and a stop at the target", options, 2), ("and the values found", {**options, **best}, 2)]
     stages = []
@@ -105,6 +108,11 @@ def picture(stages: list[dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--study", type=Path, required=True, help="the folder of the study")
+    parser.add_argument("--train-size", type=int, default=1800, help="questions that are trained on")
+    parser.add_argument("--dev-size", type=int, default=800, help="questions that are judged")
+    parser.add_argument("--sample-size", type=int, default=200, help="of those, how many each look takes")
+    parser.add_argument("--look-every", type=int, default=15, help="steps between two looks")
+    parser.add_argument("--target", type=float, default=10, help="F1 at which a training stops")
     parser.add_argument("--cli", default=str(HERE / "../../build/release/bin/trainwarden"))
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     parser.add_argument("--from", dest="figures", type=Path, help="draw the figures of this file; nothing is trained")
