@@ -103,8 +103,9 @@ def test_what_mattered_is_explained_with_how_sure_that_is(capsys: pytest.Capture
     assert f"    f1: at least 0.95 was asked for, {0.95 - short:g} found: {short:g} short" in few
     study = study_of(sda)
     for i in range(40):
-        trial = study.enqueue({"rate": i * 7 % 40 / 40, "idle": i * 11 % 40 / 40})
-        study.trial(trial.number).finish(f1=0.9 - abs(trial.params["rate"] - 0.3), training_time=1)
+        rate = i * 7 % 40 / 40
+        trial = study.enqueue({"rate": rate, "idle": i * 11 % 40 / 40})
+        study.trial(trial.number).finish(f1=0.9 - abs(rate - 0.3), training_time=1)
     sda.launch()
     lines = explained(sda, capsys)
     assert any(line.startswith("    rate: ") and line.endswith("of what makes a trial one of the best") for line in lines)

@@ -56,7 +56,7 @@ std::string note_of(const ImportanceSample& sample, const StudyImportance& found
   }
   if (found.forest && !found.forest->is_trusted) {
     sentences.push_back(fmt::format(
-        "fANOVA says nothing: its forest explains {:.2f} of trials that it has not seen (R²), and needs {:.2f}.",
+        "fANOVA says nothing: its forest explains {:.2f} of trials that it has not seen (R2), and needs {:.2f}.",
         found.forest->r2, kMinTrustedR2));
   }
   if (sample.passed_over > 0) {

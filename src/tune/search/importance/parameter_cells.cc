@@ -17,7 +17,7 @@ std::vector<double> edges_between(std::vector<double> positions) {
   for (std::size_t i = 1; i < positions.size(); ++i) {
     if (positions[i - 1] == positions[i] || static_cast<double>(i) < next || edges.size() + 1 == kMaxCells) continue;
     edges.push_back(0.5 * (positions[i - 1] + positions[i]));
-    next = static_cast<double>(i) + part;
+    next = part * (std::floor(static_cast<double>(i) / part) + 1);
   }
   return edges;
 }

@@ -46,16 +46,14 @@ std::string pairs_table(const tune::Space& space, const std::vector<tune::PairIm
 }
 
 std::string trust_text(const tune::ForestImportance& forest) {
-  const std::string r2 = fmt::format("R² {:.2f} on trials that the forest has not seen: ", forest.r2);
-  if (!forest.is_trusted) return r2 + "it says nothing of this study, and its shares are not shown.\n";
+  const std::string r2 = fmt::format("R2 {:.2f} on trials that its forest has not seen: ", forest.r2);
   if (forest.r2 < kGoodR2) return r2 + "it explains them in part, so take the shares as a hint.\n";
   return r2 + "it explains them well; the shares hold within their intervals.\n";
 }
 
 std::string forest_text(const tune::Space& space, const tune::ForestImportance& forest, const Terminal& terminal) {
-  std::string text = "\nWhat makes a trial differ over the whole space (fANOVA):\n" + trust_text(forest);
-  if (!forest.is_trusted) return text;
-  return text + single_table(space, forest.single, terminal) + pairs_table(space, forest.pairs, terminal);
+  return "\nWhat makes trials differ over the whole space (fANOVA):\n" + trust_text(forest) +
+         single_table(space, forest.single, terminal) + pairs_table(space, forest.pairs, terminal);
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ std::string importance_text(const tune::Study& study, std::size_t metric, const 
     text +=
         "\nWhat makes a trial one of the best (PED-ANOVA):\n" + single_table(history.space, found.ped_anova, terminal);
   }
-  if (found.forest) text += forest_text(history.space, *found.forest, terminal);
+  if (found.forest && found.forest->is_trusted) text += forest_text(history.space, *found.forest, terminal);
   if (!found.ped_anova.empty()) text += "\nFrom and to: nine in ten of trials drawn anew have the share there.\n";
   return text;
 }
