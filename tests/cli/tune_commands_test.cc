@@ -52,6 +52,22 @@ class TuneCommands : public Jobs {
     words.insert(words.begin(), "study");
     return cli(with_places(std::move(words), has_jobs));
   }
+  // Sixty trials whose accuracy is by hundreds alone, and one that failed.
+  void write_trials() const {
+    nlohmann::json events = nlohmann::json::array();
+    for (int i = 0; i <= 60; ++i) {
+      const int hundreds = 100 + i * 37 % 61 * 14;
+      const nlohmann::json values = {{"hundreds", hundreds}, {"idle", i * 23 % 61 / 61.0}};
+      events.push_back({{"kind", "suggested"}, {"at", 1}, {"trial", i}, {"sampler", "user"}, {"values", values}});
+      nlohmann::json end = {{"kind", "ended"}, {"at", 2}, {"trial", i}, {"seconds", 1}, {"why", ""}};
+      end["state"] = i == 60 ? "failed" : "complete";
+      if (i < 60) end["metrics"] = {{"accuracy", hundreds / 1000.0}};
+      events.push_back(end);
+    }
+    const std::filesystem::path log = folder_ / "studies/toy/log";
+    std::filesystem::create_directories(log);
+    std::ofstream(log / "00000001.json") << nlohmann::json({{"events", events}});
+  }
   std::size_t count_jobs() const {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(jobs())) {
@@ -168,6 +184,32 @@ TEST_F(TuneCommands, WhatIsPrunedIsStoppedAndSaysWhy) {
   EXPECT_GT(pruned, 0) << outcome.err;
   write_study("sampler = \"random\"", "sampler = \"random\"\npruner = \"medien\"");
   EXPECT_NE(tune({"--name", "other"}).err.find("median"), std::string::npos);
+}
+
+TEST_F(TuneCommands, WhatMatteredIsSaidWithHowSureThatIs) {
+  write_study("job = \"job.toml\"\nsampler = \"random\"\n[parameters]", "[parameters]\nidle = {min = 0.0, max = 1.0}");
+  ASSERT_EQ(study({"create", (folder_ / "study.toml").string()}).exit_code, 0);
+  const Outcome few = study({"importance", "toy"});
+  EXPECT_EQ(few.exit_code, 0) << few.err;
+  EXPECT_NE(few.out.find("20 complete trials with accuracy are needed, there are 0"), std::string::npos) << few.out;
+  EXPECT_EQ(study({"show", "toy"}).out.find("What mattered"), std::string::npos);
+  write_trials();
+  const Outcome shown = study({"importance", "toy"});
+  EXPECT_NE(shown.out.find("toy: what mattered for accuracy, by 60 complete trials; 1 ended without a value"),
+            std::string::npos)
+      << shown.out;
+  EXPECT_NE(shown.out.find("it explains them well"), std::string::npos) << shown.out;
+  const bool has_bar = shown.out.find("#####") != std::string::npos || shown.out.find("█████") != std::string::npos;
+  EXPECT_TRUE(has_bar) << shown.out;
+  const auto json = study({"importance", "toy", "--metric", "accuracy", "--json"}).json();
+  EXPECT_EQ(json.at("ped_anova").at(0).at("parameter"), "hundreds");
+  EXPECT_EQ(json.at("fanova").at("single").at(0).at("parameter"), "hundreds");
+  EXPECT_EQ(json.at("fanova").at("single").at(1).at("low"), 0);
+  EXPECT_NE(study({"show", "toy"}).out.find("\nWhat mattered: hundreds "), std::string::npos);
+  const Outcome other = study({"importance", "toy", "--metric", "loss"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("expected a metric that counts in study toy: accuracy; found \"loss\""), std::string::npos)
+      << other.err;
 }
 
 TEST_F(TuneCommands, TrialsOfOnesOwn) {

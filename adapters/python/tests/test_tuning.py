@@ -326,6 +326,21 @@ def test_a_stopped_study_goes_on() -> None:
     assert study.ask().number == 0
 
 
+def test_importance_is_a_record() -> None:
+    study = make(metrics={"f1": {"goal": "maximize"}}, budget={"trials": 40}, sampler="random")
+    few = study.importance()
+    assert (few.study, few.metric, few.trials, few.fanova) == ("first", "f1", 0, None) and "20 complete" in few.note
+    study.optimize(lambda trial: trial.params["layers"])
+    found = study.importance("f1")
+    assert found.trials == 40 and found.left_out == 0 and found.ped_anova[0].parameter == "layers"
+    assert found.fanova is not None and found.fanova.trusted and found.fanova.r2 is not None and found.fanova.r2 > 0.5
+    first = found.fanova.single[0]
+    assert first.parameter == "layers" and 0 < first.low <= first.importance <= first.high <= 1
+    assert all(len(pair.parameters) == 2 for pair in found.fanova.pairs)
+    with pytest.raises(errors.InvalidArgument, match='found "em"'):
+        study.importance("em")
+
+
 def test_a_frame_has_a_row_for_each_trial() -> None:
     pytest.importorskip("pandas")
     study = make()

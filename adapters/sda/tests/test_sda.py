@@ -14,10 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from e2eAIOK.SDA.advice import advice
 from e2eAIOK.SDA.errors import SDAError, TargetMissed
 from e2eAIOK.SDA.SDA import SDA
 
-from trainwarden.tuning import Study
+from trainwarden.tuning import (
+    ForestImportance,
+    Importance,
+    Outcome,
+    PairImportance,
+    ParameterImportance,
+    Study,
+    TrialRecord,
+)
 
 SPACE = [{"name": "rate", "bounds": {"min": 0.0, "max": 1.0}, "type": "double"}]
 
@@ -82,6 +91,48 @@ def test_a_target_that_is_missed_is_said_first(capsys: pytest.CaptureFixture[str
     with pytest.raises(TargetMissed, match="not met"):
         sda.launch(strict=True)
     assert len(study_of(sda).trials) == 4
+
+
+def test_what_mattered_is_explained_with_how_sure_that_is(capsys: pytest.CaptureFixture[str]) -> None:
+    space = [*SPACE, {"name": "idle", "bounds": {"min": 0.0, "max": 1.0}, "type": "double"}]
+    sda = advisor({"hpo_config": space, "observation_budget": 1}, enable_sigopt=True, metric_threshold=0.95)
+    sda.launch()
+    few = explained(sda, capsys)
+    assert any("20 complete trials with f1 are needed, there is 1" in line for line in few)
+    short = 0.95 - sda.snapshot().metrics["f1"]
+    assert f"    f1: at least 0.95 was asked for, {0.95 - short:g} found: {short:g} short" in few
+    study = study_of(sda)
+    for i in range(40):
+        rate = i * 7 % 40 / 40
+        trial = study.enqueue({"rate": rate, "idle": i * 11 % 40 / 40})
+        study.trial(trial.number).finish(f1=0.9 - abs(rate - 0.3), training_time=1)
+    sda.launch()
+    lines = explained(sda, capsys)
+    assert any(line.startswith("    rate: ") and line.endswith("of what makes a trial one of the best") for line in lines)
+    assert any(line.startswith("    a forest explains 0.") for line in lines)
+    assert lines[-1].startswith("Next: ")
+
+
+def test_what_to_try_next_follows_from_what_mattered() -> None:
+    best = TrialRecord(
+        number=3, state="complete", params={"rate": 1.0, "idle": 0.0}, metrics={"f1": 0.5}, series={}, sampler="tpe",
+        worker="", job="", attempts=1, suggested_unix_ns=0, started_unix_ns=0, ended_unix_ns=0, seconds=1, why="",
+    )
+    outcome = Outcome("missed", True, False, 3, True, [3])
+    space = {"rate": {"min": 0, "max": 1}, "idle": {"min": 0, "max": 1}}
+    shares = [ParameterImportance("rate", 0.97, 0.9, 1.0), ParameterImportance("idle", 0.01, 0.0, 0.04)]
+    pairs = [PairImportance(("rate", "idle"), 0.01, 0.0, 0.03)]
+    sure = Importance("s", "f1", 60, 0, "", shares, ForestImportance(0.9, True, shares, pairs))
+    assert advice(outcome, [best], best, space, True, sure).splitlines() == [
+        "Next: widen the range where the best lies at its end: rate 1 (upper end).",
+        "Next: fix what does not matter, and search the rest: idle 0.",
+    ]
+    unsure = Importance("s", "f1", 60, 0, "", shares, ForestImportance(0.1, False, [], []))
+    for little in (unsure, None):
+        said = advice(outcome, [best], best, space, True, little)
+        assert said.endswith("rate 1 (upper end), idle 0 (lower end).") and "fix" not in said
+    together = ForestImportance(0.9, True, shares, [PairImportance(("rate", "idle"), 0.2, 0.1, 0.3)])
+    assert "fix" not in advice(outcome, [best], best, space, True, Importance("s", "f1", 60, 0, "", shares, together))
 
 
 def test_a_time_that_is_too_long_misses_the_target() -> None:

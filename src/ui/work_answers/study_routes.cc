@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "ui/answers/replies.h"
+#include "ui/views/study_importance.h"
 #include "ui/views/study_view.h"
 #include "ui/work_answers/job_json.h"
 #include "ui/work_answers/study_json.h"
@@ -80,6 +81,16 @@ Result<Reply> one_study(WorkDesk& desk, const Request& request, const Services& 
   return answers::json_reply(json);
 }
 
+Result<Reply> importance(WorkDesk& desk, const Request& request, const Services&) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"metric"}));
+  const std::string metric = request.query.text("metric", "");
+  Result<OrderedJson> json = OrderedJson();
+  const auto look = [&](const tune::Study& study) { json = views::importance_json(study, metric); };
+  TRAINWARDEN_RETURN_IF_ERROR(desk.studies().with(request.in_path("study"), look));
+  TRAINWARDEN_RETURN_IF_ERROR(json.status());
+  return answers::json_reply(*json);
+}
+
 }  // namespace
 
 std::vector<answers::Route> study_routes(WorkDesk& desk) {
@@ -90,6 +101,7 @@ std::vector<answers::Route> study_routes(WorkDesk& desk) {
   return {
       {Method::kGet, "/studies", with_desk(list_of_studies)},
       {Method::kGet, "/studies/{study}", with_desk(one_study)},
+      {Method::kGet, "/studies/{study}/importance", with_desk(importance)},
   };
 }
 

@@ -1,4 +1,5 @@
 // What the addresses of studies answer.
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -198,6 +199,40 @@ TEST_F(StudyRoutesTest, TrialsArePaged) {
   EXPECT_EQ(page.at("trials").at(0).at("number"), 2);
   EXPECT_TRUE(page.at("cut"));
   EXPECT_EQ(ask("/studies/mine?from=99")->at("trials").size(), 0U);
+}
+
+TEST_F(StudyRoutesTest, WhatMatteredIsAnsweredForAMetricThatCounts) {
+  Study study = make("mine");
+  add(study, 0.5);
+  const Json few = *ask("/studies/mine/importance");
+  EXPECT_EQ(few.at("metric"), "accuracy");
+  EXPECT_EQ(few.at("trials"), 1);
+  EXPECT_EQ(few.at("fanova"), nullptr);
+  EXPECT_EQ(few.at("ped_anova").size(), 0U);
+  EXPECT_NE(few.at("note").get<std::string>().find("20 complete trials"), std::string::npos);
+  for (int i = 0; i < 60; ++i) {
+    const double place = i % 20 / 19.0;
+    tune::TrialEnd end;
+    end.metrics = {{"accuracy", place}};
+    const tune::TriedValues values = {{"lr", std::pow(10, 3 * place - 3)}, {"optimizer", i % 2 == 0 ? "adam" : "sgd"}};
+    ASSERT_TRUE(study.add_finished(values, end).ok());
+  }
+  const Json answer = *ask("/studies/mine/importance?metric=accuracy");
+  EXPECT_EQ(answer.at("study"), "mine");
+  EXPECT_EQ(answer.at("trials"), 61);
+  EXPECT_EQ(answer.at("left_out"), 0);
+  EXPECT_EQ(answer.at("ped_anova").at(0).at("parameter"), "lr");
+  const Json& forest = answer.at("fanova");
+  EXPECT_TRUE(forest.at("trusted"));
+  EXPECT_EQ(forest.at("single").at(0).at("parameter"), "lr");
+  const double share = forest.at("single").at(0).at("importance");
+  EXPECT_GT(share, 0.8);
+  EXPECT_LE(forest.at("single").at(0).at("low"), share);
+  EXPECT_GE(forest.at("single").at(0).at("high"), share);
+  EXPECT_EQ(forest.at("pairs").at(0).at("parameters").size(), 2U);
+  EXPECT_EQ(ask("/studies/mine/importance?metric=loss").status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(ask("/studies/mine/importance?of=loss").status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(ask("/studies/other/importance").status().code(), Code::kNotFound);
 }
 
 TEST_F(StudyRoutesTest, NamesThatAreNoneAndUnknownWordsAreRefused) {

@@ -22,8 +22,22 @@ kept in the study's folder: many processes may ask at once, and whoever opens a 
 from __future__ import annotations
 
 from .declaring import declare
+from .importance import ForestImportance, Importance, PairImportance, ParameterImportance
 from .records import Outcome, TrialRecord
 from .study import Study, create_study
 from .trial import StudyEnded, Trial, TrialPruned
 
-__all__ = ["Outcome", "Study", "StudyEnded", "Trial", "TrialPruned", "TrialRecord", "create_study", "declare"]
+__all__ = [
+    "ForestImportance",
+    "Importance",
+    "Outcome",
+    "PairImportance",
+    "ParameterImportance",
+    "Study",
+    "StudyEnded",
+    "Trial",
+    "TrialPruned",
+    "TrialRecord",
+    "create_study",
+    "declare",
+]

@@ -53,6 +53,11 @@ class Calls:
         answer: dict[str, Any] = _json(self._words("show", f"--trial={number}", "--json"))
         return answer
 
+    def importance(self, metric: str) -> dict[str, Any]:
+        options = [f"--metric={cleaned(metric)}"] if metric else []
+        answer: dict[str, Any] = _json(self._words("importance", *options, "--json"))
+        return answer
+
     def ask(self, worker: str, lease_s: float) -> dict[str, Any]:
         options = [f"--worker={cleaned(worker)}"] if worker else []
         answer: dict[str, Any] = _json(self._words("ask", *options, *_lease_words(lease_s), "--json"))

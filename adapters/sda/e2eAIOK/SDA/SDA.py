@@ -12,7 +12,7 @@ from trainwarden.tuning import Study, TrialRecord
 from . import hydro_model as hydro
 from . import settings as keys
 from . import wishes as words
-from .advice import advice
+from .advice import advice, against_target, what_mattered
 from .errors import SDAError, TargetMissed
 from .hydro_model import HydroModel
 from .model_info import ModelInfo, read_info
@@ -205,6 +205,8 @@ class SDA:
     def _note(self, study: Study, search: Search, wishes: Wishes, places: Places, searches: bool) -> None:
         outcome, trials = study.outcome, study.trials
         best = _best_of(study, search, wishes)
+        main = wishes.main_metric
+        importance = study.importance(main if main in study.objectives else None) if searches else None
         self._hydro_model = HydroModel(
             model_type=self.model_name,
             model=str(places.of_trial(study, best.number)) if best else "",
@@ -214,7 +216,9 @@ class SDA:
             studies=str(places.studies),
             verdict=outcome.sentence,
             target_met=outcome.is_met if outcome.has_target else None,
-            advice=advice(outcome, trials, best, study.spec["parameters"], searches),
+            against_target=against_target(best, study.spec["metrics"]),
+            what_mattered=what_mattered(importance),
+            advice=advice(outcome, trials, best, study.spec["parameters"], searches, importance),
             model_params=self.settings,
             sigopt_experiment_id=study.name if searches else None,
         )

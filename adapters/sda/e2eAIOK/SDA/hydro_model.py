@@ -25,7 +25,9 @@ class HydroModel:
         studies: the folder with that study.
         verdict: whether the target was met, for people.
         target_met: the same; None: no target was set.
-        advice: what to try next.
+        against_target: of each metric with a threshold what was found, and what is missing.
+        what_mattered: how much each parameter mattered, with how sure that is; empty where nothing was searched.
+        advice: what to try next, a line each.
         model_params: the settings.
         sigopt_experiment_id: None where nothing was searched, else the study.
     """
@@ -38,12 +40,14 @@ class HydroModel:
     studies: str = ""
     verdict: str = "No training was launched yet"
     target_met: Optional[bool] = None
+    against_target: list[str] = field(default_factory=list)
+    what_mattered: list[str] = field(default_factory=list)
     advice: str = ""
     model_params: dict[str, Any] = field(default_factory=dict)
     sigopt_experiment_id: Optional[str] = None
 
     def explain(self) -> None:
-        """Prints whether the target was met, the best model, and what to try next."""
+        """Prints whether the target was met, the best model, what mattered, and what to try next."""
         print(f"{self.verdict}.")
         if self.model and self.target_met is not False:
             print("We found the best model! Here is the model explaination")
@@ -58,6 +62,8 @@ class HydroModel:
             print("  === Parameters ===")
         for name, value in self.model_parameters.items():
             print(f"    {name}: {value}")
+        _print_lines("Against the Target", self.against_target)
+        _print_lines("What Mattered", self.what_mattered)
         if self.advice:
             print(self.advice)
 
@@ -71,6 +77,13 @@ class HydroModel:
         temporary = folder / f".{LATEST}.{uuid.uuid4().hex}"
         temporary.write_text(self.to_json(), encoding="utf-8")
         os.replace(temporary, folder / LATEST)
+
+
+def _print_lines(title: str, lines: list[str]) -> None:
+    if lines:
+        print(f"  === {title} ===")
+    for line in lines:
+        print(f"    {line}")
 
 
 def load(folder: Path, model_type: str) -> Optional[HydroModel]:

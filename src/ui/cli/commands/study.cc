@@ -231,6 +231,7 @@ void add_study(CLI::App& app, CommandAction& action) {
   add_study_ls(command, action);
   add_study_show(command, action);
   add_study_best(command, action);
+  add_study_importance(command, action);
   add_study_export(command, action);
   add_study_create(command, action);
   add_study_ask(command, action);

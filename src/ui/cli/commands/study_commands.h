@@ -16,6 +16,7 @@ namespace trainwarden::cli {
 void add_study_ls(CLI::App& study, CommandAction& action);
 void add_study_show(CLI::App& study, CommandAction& action);
 void add_study_best(CLI::App& study, CommandAction& action);
+void add_study_importance(CLI::App& study, CommandAction& action);
 void add_study_export(CLI::App& study, CommandAction& action);
 void add_study_create(CLI::App& study, CommandAction& action);
 void add_study_ask(CLI::App& study, CommandAction& action);

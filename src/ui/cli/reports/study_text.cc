@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "ui/cli/terminal/table.h"
+#include "ui/views/study_importance.h"
 #include "ui/views/study_view.h"
 
 namespace trainwarden::cli {
@@ -102,6 +103,8 @@ std::string study_text(const tune::Study& study, std::int64_t now_unix_ns, std::
   if (state.trial_seconds() > 0) text += fmt::format("; they took {}", seconds_text(state.trial_seconds()));
   text += "\n";
   if (study.damaged() > 0) text += fmt::format("{} entries of its log are damaged and left out\n", study.damaged());
+  const std::string mattered = views::what_mattered_text(study);
+  if (!mattered.empty()) text += fmt::format("What mattered: {}\n", mattered);
   std::vector<std::size_t> order = best_first(study);
   const std::size_t left = order.size() > most_trials ? order.size() - most_trials : 0;
   order.resize(order.size() - left);

@@ -8,7 +8,8 @@
 
 namespace trainwarden::cli {
 
-// Whether the target is met, first; then how the study stands, and its best trials, the best first.
+// Whether the target is met, first; then how the study stands, what mattered where that is known, and its best trials,
+// the best first.
 std::string study_text(const tune::Study& study, std::int64_t now_unix_ns, std::size_t most_trials);
 // Of one trial: its values, metrics and how it ended.
 std::string trial_text(const tune::Study& study, std::size_t trial);
