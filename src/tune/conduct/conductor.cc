@@ -99,6 +99,7 @@ Status Conductor::follow(std::size_t trial) {
   TRAINWARDEN_RETURN_IF_ERROR(report_new(trial, *look));
   if (look->end) return end_trial(trial, *look->end, *look);
   TrialEnd pruned{.state = TrialState::kPruned, .metrics = {}, .why = look->verdict, .seconds = {}};
+  pruned.by_verdict = !look->verdict.empty();
   if (pruned.why.empty() && pruner_ != nullptr) {
     const PruneAnswer answer = pruner_->judge(study_.state().history(), trial);
     if (!answer.prune) return {};

@@ -285,6 +285,7 @@ Status Study::finish(std::int64_t trial, const TrialEnd& end) {
     ended.state = end.state;
     ended.metrics = end.metrics;
     ended.why = end.why;
+    ended.by_verdict = end.by_verdict;
     fail_what_is_no_number(spec_.metrics, ended);
     const auto index = static_cast<std::size_t>(trial);
     const bool is_known = trial >= 0 && index < state_.history().trials.size();

@@ -47,6 +47,7 @@ struct TrialEnd {
   std::map<std::string, double> metrics;
   std::string why;
   std::optional<double> seconds;  // that it took; none: since it was started
+  bool by_verdict = false;        // StudyTrial::ended_by_verdict
 };
 
 // One thread at a time.

@@ -80,6 +80,9 @@ Status read_state(const Json& json, StudyEvent& event) {
   const auto state = place_of(kStates, word);
   if (!state || *state < 2) return Status(Code::kDataLoss, fmt::format("state: no trial ends {}", printable(word)));
   event.state = static_cast<TrialState>(*state);
+  if (json.contains("by_verdict")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(event.by_verdict, format::bool_field(json, "by_verdict"));
+  }
   return {};
 }
 
@@ -104,6 +107,7 @@ OrderedJson json_of(const StudyEvent& event) {
   if (event.lease_unix_ns > 0) json["lease"] = event.lease_unix_ns;
   if (event.kind == StudyEventKind::kReported) json["step"] = event.step;
   if (event.kind == StudyEventKind::kEnded) json["state"] = kStates[static_cast<std::size_t>(event.state)];
+  if (event.by_verdict) json["by_verdict"] = true;
   if (!event.metrics.empty()) json["metrics"] = numbers_json(event.metrics);
   if (!event.why.empty()) json["why"] = event.why;
   if (event.seconds > 0) json["seconds"] = event.seconds;

@@ -19,7 +19,7 @@ enum class StudyEventKind : std::uint8_t {
   kStarted,    // a worker has it: worker, lease, job
   kBeat,       // its worker lives: lease
   kReported,   // intermediate metrics: step, metrics
-  kEnded,      // state, metrics, why, seconds
+  kEnded,      // state, by_verdict, metrics, why, seconds
   kClosed,     // the study takes no more trials: why
   kReopened,   // it does again: why
 };
@@ -38,6 +38,7 @@ struct StudyEvent {
   std::int64_t step = 0;
   std::map<std::string, double> metrics;     // by name
   TrialState state = TrialState::kComplete;  // kComplete, kPruned or kFailed
+  bool by_verdict = false;                   // StudyTrial::ended_by_verdict
   std::string why;                           // for people
   double seconds = 0;                        // that it took
 };

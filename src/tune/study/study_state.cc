@@ -79,6 +79,7 @@ Status StudyState::check_metrics(const StudyEvent& event) const {
     }
   }
   if (event.kind != StudyEventKind::kEnded || event.state != TrialState::kComplete) return {};
+  if (event.by_verdict) return refuse("expected a trial that a verdict ended to be pruned or failed, found complete");
   for (const StudyMetric& metric : history_.metrics) {
     if (metric.strategy == Strategy::kStore) continue;
     const auto found = event.metrics.find(metric.name);
@@ -144,6 +145,7 @@ void StudyState::end(const StudyEvent& event) {
   StudyTrial& trial = history_.trials[index];
   for (const auto& [metric, value] : event.metrics) trial.values[*metric_named(history_, metric)] = value;
   trial.state = event.state;
+  trial.ended_by_verdict = event.by_verdict;
   TrialRecord& record = records_[index];
   record.ended_unix_ns = event.unix_ns;
   record.why = event.why;

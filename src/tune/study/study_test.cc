@@ -109,6 +109,21 @@ TEST_F(StudyTest, ManyWhoAskAtOnceGetTrialsOfTheirOwn) {
   EXPECT_EQ(study->damaged(), 0);
 }
 
+TEST_F(StudyTest, WhatAVerdictEndedOrEndedInNaNIsMarkedForGood) {
+  Study study = create();
+  for (std::int64_t i = 0; i < 3; ++i) ASSERT_EQ(*study.ask(sampler_, {}), i);
+  EXPECT_FALSE(study.finish(0, {.metrics = {{"f1", 1}}, .by_verdict = true}).ok());  // complete
+  ASSERT_TRUE(study.finish(0, {.state = TrialState::kPruned, .by_verdict = true}).ok());
+  ASSERT_TRUE(study.finish(1, {.metrics = {{"f1", std::nan("")}}}).ok());
+  ASSERT_TRUE(study.finish(2, {.state = TrialState::kPruned}).ok());
+  const Study again = open();
+  const auto& trials = again.state().history().trials;
+  EXPECT_TRUE(trials[0].ended_by_verdict);
+  EXPECT_EQ(trials[1].state, TrialState::kFailed);
+  EXPECT_FALSE(trials[2].ended_by_verdict);
+  EXPECT_EQ(again.damaged(), 0);
+}
+
 TEST_F(StudyTest, ALostTrialIsGivenToOthers) {
   Study study = create();
   ASSERT_EQ(*study.ask(sampler_, {.worker = "one", .lease_seconds = 60}), 0);

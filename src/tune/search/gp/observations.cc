@@ -81,7 +81,7 @@ std::vector<double> observed_costs(const History& history, const std::vector<std
   const double median = median_of(costs);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const StudyTrial& trial = history.trials[trials[i]];
-    if (trial.state != TrialState::kPruned) continue;
+    if (trial.state != TrialState::kPruned || trial.ended_by_verdict) continue;
     const double last = last_cost(history, trial, metric);
     costs[i] = std::isnan(last) || last > median ? last : median;
   }

@@ -14,7 +14,8 @@ inline constexpr std::size_t kKeptBest = 100;         // of more, the best ones 
 inline constexpr std::size_t kMaxPending = 100;       // points on trial, the newest
 
 // Of one metric: its cost, or what stands for it. Of a trial that was pruned, the cost that it reported last, but no
-// less than the median of those that are complete; NaN where there is none, and where a trial failed.
+// less than the median of those that are complete; NaN where there is none, and where a trial failed or a verdict ended
+// it.
 std::vector<double> observed_costs(const History& history, const std::vector<std::size_t>& trials, std::size_t metric);
 
 // Indices of the trials that are over and have a point, in their order: all, or the best of the objectives' sum of

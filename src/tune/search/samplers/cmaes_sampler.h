@@ -24,7 +24,8 @@ struct CmaesOptions {
 // are
 //   moved to the border, and if that misses a constraint, a random point is taken.
 // - When all deviations are below 1e-7 it starts again at a random point with twice the population.
-// - Pruned and infeasible trials are ranked as ranking.h says.
+// - Pruned and infeasible trials, and those that a verdict ended, are ranked as ranking.h says: the distribution moves
+//   away from what is ruinous. What failed is not learnt from.
 // kFailedPrecondition: several objectives (nsga2 or tpe can), or no parameter that it can search (tpe can).
 std::unique_ptr<TrialSampler> make_cmaes_sampler(const CmaesOptions& options = {});
 

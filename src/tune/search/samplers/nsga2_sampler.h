@@ -21,7 +21,8 @@ struct Nsga2Options {
 // - The first generation: the first values of the space as trial 0, then random points.
 // - The note "nsga2" says the generation of a trial, those without it are not learnt from. A generation has ended when
 //   `population` of its trials are complete or pruned; while others still run, more are bred from the same parents. The
-//   parents of a generation are the `population` best of all trials of the generations before, as ranking.h ranks.
+//   parents of a generation are the `population` best of all trials of the generations before, as ranking.h ranks:
+//   what a verdict ended is a parent only for want of others, what failed never.
 // - Children that miss a constraint between parameters are bred again, a hundred times; then a random point is taken.
 // - A countable space has each point tried once; then kResourceExhausted.
 std::unique_ptr<TrialSampler> make_nsga2_sampler(const Nsga2Options& options = {});
