@@ -18,7 +18,9 @@ struct Nsga2Options {
 // numbers and ordered choices are crossed by simulated binary crossover (SBX, Deb and Agrawal 1995) and mutated
 // polynomially, other choices come from either parent and are mutated by drawing anew. What a child's conditions make
 // active and neither parent has is drawn at random.
-// - The first generation: the first values of the space as trial 0, then random points.
+// - The first generation: the first values of the space as trial 0, then random points; or children of the trials of
+// the
+//   studies that this one starts from, where those are a population.
 // - The note "nsga2" says the generation of a trial, those without it are not learnt from. A generation has ended when
 //   `population` of its trials are complete or pruned; while others still run, more are bred from the same parents. The
 //   parents of a generation are the `population` best of all trials of the generations before, as ranking.h ranks:

@@ -25,7 +25,8 @@ struct TpeOptions {
 // suggested. Weights are by age; with several objectives those of l are 1. What is best is said by ranking.h: with
 // several objectives the nondominated fronts in turn (MOTPE, Ozaki et al. 2020), and of the last that has room the
 // least crowded.
-// - Before: the first values of the space as trial 0, then random points.
+// - Before: the first values of the space as trial 0, then random points. Trials of another study that this one starts
+//   from count, as the oldest.
 // - Conditional spaces: groups of parameters that are active together, one after the other, each from the trials in
 //   which it was active.
 // - Constraints between parameters: candidates that miss them are drawn anew, a few hundred times; then a random point.
