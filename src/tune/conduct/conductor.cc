@@ -141,9 +141,12 @@ Status Conductor::start_trials() {
   const auto parallel = static_cast<std::size_t>(study_.spec().parallel);
   while (!drained_ && running().size() < parallel) {
     const std::string& name = study_.spec().name;
-    const auto trial = study_.ask(sampler_, {.worker = worker(), .job_of = [&name](std::int64_t number, int attempt) {
-                                               return job_of_trial(name, number, attempt);
-                                             }});
+    AskOptions options{.worker = worker(), .fingerprint = runner_.fingerprint()};
+    options.job_of = [&name](std::int64_t number, int attempt) { return job_of_trial(name, number, attempt); };
+    options.answered = [this](std::int64_t number) {
+      if (notices_.ended) notices_.ended(static_cast<std::size_t>(number));
+    };
+    const auto trial = study_.ask(sampler_, options);
     if (trial.status().code() == Code::kUnavailable) return {};
     if (trial.status().code() == Code::kResourceExhausted) {
       drained_ = true;
