@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "bench.h"
 #include "core/base/clock.h"
 #include "temporary_folder.h"
+#include "tune/search/gp/regret_bound.h"
 #include "tune/search/samplers/all.h"
 #include "tune/study/study.h"
 
@@ -68,6 +70,19 @@ Result<std::vector<Figure>> measure_suggestions(const std::string& name, std::st
   return std::vector<Figure>{{name, spread_of(rounds), "ms", at_most(most_ms), limit}};
 }
 
+// How much is left to gain, of a long study: it is asked for with the study's lock.
+Result<std::vector<Figure>> measure_regret() {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const tune::History history, history_of(1000));
+  std::vector<double> rounds;
+  for (int round = 0; round < kRounds; ++round) {
+    std::optional<double> bound;
+    rounds.push_back(elapsed_ns([&] { bound = tune::regret_bound(history); }) / 1e6);
+    if (!bound) return Status(Code::kInternal, "expected a bound, found none");
+  }
+  return std::vector<Figure>{
+      {"tuner.regret_bound_ms", spread_of(rounds), "ms", at_most(100), "the fit to 100 trials, and 512 candidates"}};
+}
+
 Result<tune::Study> create_study(const storage::Location& studies) {
   TRAINWARDEN_ASSIGN_OR_RETURN(tune::Space made, space());
   return tune::Study::create(studies, {.name = "bench", .space = std::move(made), .metrics = {{.name = "loss"}}},
@@ -124,8 +139,9 @@ Result<std::vector<Figure>> measure_workers() {
     return Status(Code::kInternal, fmt::format("expected {} trials, found {}; {} workers failed", kWorkers,
                                                study.state().history().trials.size(), failed.load()));
   }
-  return std::vector<Figure>{{"tuner.thousand_ask_s", spread_of({ns / 1e9}), "s", at_most(60),
-                              "one decision after the other; who waits tries again at random, at last once a second"}};
+  return std::vector<Figure>{
+      {"tuner.thousand_ask_s", spread_of({ns / 1e9}), "s", at_most(60),
+       "one decision after the other; who waits tries again at random, at last ten times a second"}};
 }
 
 }  // namespace
@@ -141,6 +157,7 @@ std::vector<Benchmark> benchmarks() {
              return measure_suggestions("tuner.gp_suggest_ms", "gp", 200, 50,
                                         "the fit, and variances at 2,048 candidates");
            }},
+          {"tuner.regret_bound_ms", measure_regret},
           {"tuner.open_10k_ms", measure_long_study},
           {"tuner.thousand_ask_s", measure_workers}};
 }

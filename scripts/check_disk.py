@@ -65,6 +65,7 @@ OWN_FILES = {
     # What can be a file of this machine only.
     "src/hook/capture/black_box/crash_writer.cc": "a signal handler may call the system and nothing else",
     "src/hook/capture/requests/checkpoint_file.cc": "the training program writes a checkpoint by its path",
+    "src/work/experiments/job_fingerprint.cc": "the sources and inputs that a job's user names",
     "src/work/experiments/content_hash.cc": "what a user names as an artifact",
     "src/work/catalogue/catalogue_file.cc": "the database, which SQLite opens by its path",
     # The machine itself.

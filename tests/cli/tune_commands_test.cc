@@ -118,6 +118,29 @@ TEST_F(TuneCommands, ATargetThatIsMetEndsTheStudy) {
   EXPECT_EQ(count_jobs(), 1u);
 }
 
+TEST_F(TuneCommands, WhatAnotherStudyHasFoundIsNotRunAgainWithTheSameCode) {
+  write_job();
+  write_study("\"random\"\n[parameters]\nhundreds = {min = 100, max = 999}",
+              "\"grid\"\n[parameters]\nhundreds = {min = 101, max = 104}");
+  ASSERT_EQ(tune().exit_code, 0);
+  EXPECT_EQ(count_jobs(), 4u);
+  const Outcome again = tune({"--name", "again", "--from", "toy"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(count_jobs(), 4u) << again.err;
+  const auto shown = study({"show", "again", "--json"}).json();
+  EXPECT_EQ(shown.at("counts").at("complete"), 4);
+  EXPECT_EQ(shown.at("inherited").at("toy"), 4);
+  EXPECT_EQ(shown.at("trials").at(0).at("same_as").at("study"), "toy");
+  EXPECT_NE(again.out.find("the same values as trial "), std::string::npos) << again.out;
+  write("train.sh", "echo accuracy: 0.$2\n# changed\n");
+  const Outcome changed = tune({"--name", "changed", "--from", "toy"});
+  EXPECT_EQ(changed.exit_code, 0) << changed.err;
+  EXPECT_EQ(count_jobs(), 8u) << changed.out;
+  const Outcome none = tune({"--name", "other", "--from", "toi", "--dry-run"});
+  EXPECT_EQ(none.exit_code, 1) << none.err;
+  EXPECT_NE(none.err.find("did you mean \"toy\"?"), std::string::npos) << none.err;
+}
+
 TEST_F(TuneCommands, KilledInTheMiddleItGoesOnAndRunsNoTrialTwice) {
   write_job("0.3");
   write_study();

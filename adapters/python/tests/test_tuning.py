@@ -140,6 +140,14 @@ def test_nan_fails_a_trial_and_is_logged(caplog: pytest.LogCaptureFixture) -> No
     assert study.trials[0].why == "f1 is NaN" and study.best is None
 
 
+def test_a_study_begins_with_what_another_has_found() -> None:
+    make().optimize(lambda trial: {"f1": 0.1 * trial.params["layers"]}, n_trials=3)
+    second = create_study(make("other").spec, name="second", from_studies=["first"])
+    assert second.spec["from"] == ["first"] and second.trials == [] and second.best is None
+    with pytest.raises(errors.Error, match="no study"):
+        create_study(second.spec, name="third", from_studies=["fist"])
+
+
 def test_named_values_come_next() -> None:
     study = make()
     record = study.enqueue({"rate": 0.5, "layers": 2, "kind": "a b=c"})

@@ -99,6 +99,7 @@ Status Conductor::follow(std::size_t trial) {
   TRAINWARDEN_RETURN_IF_ERROR(report_new(trial, *look));
   if (look->end) return end_trial(trial, *look->end, *look);
   TrialEnd pruned{.state = TrialState::kPruned, .metrics = {}, .why = look->verdict, .seconds = {}};
+  pruned.by_verdict = !look->verdict.empty();
   if (pruned.why.empty() && pruner_ != nullptr) {
     const PruneAnswer answer = pruner_->judge(study_.state().history(), trial);
     if (!answer.prune) return {};
@@ -140,9 +141,12 @@ Status Conductor::start_trials() {
   const auto parallel = static_cast<std::size_t>(study_.spec().parallel);
   while (!drained_ && running().size() < parallel) {
     const std::string& name = study_.spec().name;
-    const auto trial = study_.ask(sampler_, {.worker = worker(), .job_of = [&name](std::int64_t number, int attempt) {
-                                               return job_of_trial(name, number, attempt);
-                                             }});
+    AskOptions options{.worker = worker(), .fingerprint = runner_.fingerprint()};
+    options.job_of = [&name](std::int64_t number, int attempt) { return job_of_trial(name, number, attempt); };
+    options.answered = [this](std::int64_t number) {
+      if (notices_.ended) notices_.ended(static_cast<std::size_t>(number));
+    };
+    const auto trial = study_.ask(sampler_, options);
     if (trial.status().code() == Code::kUnavailable) return {};
     if (trial.status().code() == Code::kResourceExhausted) {
       drained_ = true;

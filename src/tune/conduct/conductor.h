@@ -22,8 +22,8 @@ namespace trainwarden::tune {
 // What it does, for people. All may be empty.
 struct ConductorNotices {
   std::function<void(std::size_t trial)> started;
-  std::function<void(std::size_t trial)> ended;
-  std::function<void(const Status&)> trouble;  // which passes, or costs a trial
+  std::function<void(std::size_t trial)> ended;  // also without having run, when its result was known
+  std::function<void(const Status&)> trouble;    // which passes, or costs a trial
 };
 
 // One thread at a time.

@@ -132,6 +132,10 @@ TEST_F(ConductorTest, AVerdictEndsATrialWithoutAComparison) {
   run(conductor);
   EXPECT_EQ(study.state().history().trials[0].state, TrialState::kPruned);
   EXPECT_EQ(study.state().record(0).why, "the loss is NaN from step 3 on");
+  EXPECT_TRUE(study.state().history().trials[0].ended_by_verdict);
+  EXPECT_FALSE(study.state().history().trials[1].ended_by_verdict);
+  const Study again = *Study::open(studies_, "s", clock_);
+  EXPECT_TRUE(again.state().history().trials[0].ended_by_verdict);
 }
 
 TEST_F(ConductorTest, AnotherOneGoesOnWhereOneWasKilled) {

@@ -32,6 +32,8 @@ class TrialRunner {
   virtual Status start(const std::string& job, const TriedValues& values) = 0;
   // kNotFound: it was never started. Any other error is told, and it is looked at again.
   virtual Result<TrialLook> look(const std::string& job) = 0;
+  // Of the code and data that a trial would run with now (tune/study/repeats.h); empty: one runner has one program.
+  virtual std::string fingerprint() { return {}; }
   virtual Status stop(const std::string& job, const std::string& why) = 0;
 };
 

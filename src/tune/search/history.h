@@ -41,12 +41,16 @@ struct Intermediate {
 };
 
 struct StudyTrial {
-  std::int64_t number = 0;
+  std::int64_t number = 0;  // below 0: of another study, from which this one starts; samplers alone see such trials
   Point point;
   TrialState state = TrialState::kWaiting;
   std::vector<double> values;                     // of each metric, in their order; NaN: not known
   std::vector<std::vector<Intermediate>> series;  // of each metric; steps rise
   std::map<std::string, double> notes;            // of the sampler that suggested it, for its own use
+  // A verdict on its run ended it, whatever its metrics were: ruinous, and as little to compare with as a failed one.
+  // Never of a complete one.
+  bool ended_by_verdict = false;
+  bool is_repeat = false;  // it did not run: an earlier trial with the same values is its result
 
   bool is_over() const { return state != TrialState::kWaiting && state != TrialState::kRunning; }
 };

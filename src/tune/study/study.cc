@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/bytes.h"
 #include "core/base/pause.h"
 #include "core/base/text.h"
 #include "data/format/json.h"
+#include "tune/search/gp/regret_bound.h"
+#include "tune/study/inheritance.h"
+#include "tune/study/repeats.h"
 #include "work/document/document.h"
 
 namespace trainwarden::tune {
@@ -24,7 +29,8 @@ constexpr const char* kLockFile = "writer.lock";
 constexpr int kFormatVersion = 1;
 constexpr int kMaxTries = 1000;
 constexpr std::uint64_t kMaxSpecBytes = std::uint64_t{16} << 20;
-constexpr double kMinLockWaitMs = 2, kMaxLockWaitMs = 1000;
+constexpr std::size_t kInheritedOfEntry = 500;  // events, so that an entry stays small whatever the space is
+constexpr double kMinLockWaitMs = 2, kMaxLockWaitMs = 100;
 
 Status damaged(const std::string& name, std::string_view why) {
   return Status(Code::kDataLoss, fmt::format("study {} is damaged: {}: {}", name, kSpecFile, why));
@@ -35,6 +41,13 @@ Status no_such_study(const storage::Location& studies, const std::string& name) 
   const std::string near = names.ok() ? did_you_mean(name, *names) : "";
   return Status(Code::kNotFound, fmt::format("there is no study \"{}\" in {}{}; `trainwarden study ls` lists them",
                                              printable(name), studies.address(), near));
+}
+
+Status already_there(const std::string& name) {
+  return Status(Code::kAlreadyExists,
+                fmt::format("there is a study \"{0}\" already: `trainwarden study resume {0}` goes on with it, another "
+                            "name begins anew",
+                            name));
 }
 
 struct ReadSpec {
@@ -104,18 +117,49 @@ Result<Study> Study::create(const storage::Location& studies, StudySpec spec, co
   }
   const OrderedJson document = {{"format", kFormatVersion}, {"made_unix_ns", clock.unix_ns()}, {"spec", json_of(spec)}};
   const storage::Location place = studies.child(spec.name);
+  const Study planned(place, spec, clock.unix_ns(), clock);
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<StudyEvent> inherited, planned.events_to_inherit(studies));
   TRAINWARDEN_RETURN_IF_ERROR(studies.storage().create_folder(spec.name));
   const std::string text = document.dump(2) + "\n";
   const Status put = place.storage().put_if_absent(kSpecFile, as_bytes(text));
-  if (put.code() == Code::kAlreadyExists) {
-    return Status(
-        Code::kAlreadyExists,
-        fmt::format("there is a study \"{0}\" already: `trainwarden study resume {0}` goes on with it, another "
-                    "name begins anew",
-                    spec.name));
-  }
+  if (put.code() == Code::kAlreadyExists) return already_there(spec.name);
   TRAINWARDEN_RETURN_IF_ERROR(put);
-  return open(studies, spec.name, clock);  // as everybody else will read it
+  TRAINWARDEN_ASSIGN_OR_RETURN(Study study, open(studies, spec.name, clock));  // as everybody else will read it
+  TRAINWARDEN_RETURN_IF_ERROR(study.inherit(std::move(inherited)));
+  return study;
+}
+
+Status Study::check_origins(const storage::Location& studies, const StudySpec& spec, const Clock& clock) {
+  if (spec.from.empty() || !is_study_name(spec.name)) return {};
+  return Study(studies.child(spec.name), spec, 0, clock).events_to_inherit(studies).status();
+}
+
+Result<std::vector<StudyEvent>> Study::events_to_inherit(const storage::Location& studies) const {
+  const std::set<std::string> names(spec_.from.begin(), spec_.from.end());
+  if (names.size() < spec_.from.size() || names.contains(spec_.name)) {
+    return Status(Code::kInvalidArgument, fmt::format("from: expected other studies than {}, each once, found {}",
+                                                      spec_.name, fmt::join(spec_.from, ", ")));
+  }
+  std::vector<Study> others;
+  for (const std::string& name : spec_.from) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(Study other, open(studies, name, *clock_));
+    others.push_back(std::move(other));
+  }
+  std::vector<Origin> origins;
+  for (const Study& other : others) origins.push_back({other.spec(), other.state()});
+  return inherited_events(spec_, origins, [this] { return event(StudyEventKind::kInherited); });
+}
+
+Status Study::inherit(std::vector<StudyEvent> events) {
+  for (std::size_t begin = 0; begin < events.size(); begin += kInheritedOfEntry) {
+    const std::size_t end = std::min(begin + kInheritedOfEntry, events.size());
+    TRAINWARDEN_RETURN_IF_ERROR(transact([&](std::vector<StudyEvent>& written) -> Status {
+      written.assign(events.begin() + static_cast<std::ptrdiff_t>(begin),
+                     events.begin() + static_cast<std::ptrdiff_t>(end));
+      return {};
+    }));
+  }
+  return {};
 }
 
 Result<Study> Study::open(const storage::Location& studies, const std::string& name, const Clock& clock) {
@@ -149,8 +193,10 @@ Status Study::refresh() {
   });
 }
 
-// Waits at random about twice as long each time, so that a thousand who wait leave room for the one who decides. Where
-// locks do not work, whoever is first makes the next entry and the others decide again.
+// Waits at random about twice as long each time, a tenth of a second at most: a thousand who wait then ask ten thousand
+// times a second, which leaves room for the one who decides, and one of them comes at once when it has. What has
+// happened meanwhile is read while waiting, so that little is left to do with the lock. Where locks do not work,
+// whoever is first makes the next entry and the others decide again.
 Result<std::unique_ptr<storage::Lock>> Study::wait_for_lock() {
   const std::int64_t start_ns = system_clock().steady_ns();
   Random random(static_cast<std::uint64_t>(start_ns), static_cast<std::uint64_t>(::getpid()));
@@ -165,6 +211,7 @@ Result<std::unique_ptr<storage::Lock>> Study::wait_for_lock() {
     }
     pause_for(std::chrono::milliseconds(static_cast<std::int64_t>(wait_ms * random.uniform(0.5, 1.5))), {});
     wait_ms = std::min(2 * wait_ms, kMaxLockWaitMs);
+    TRAINWARDEN_RETURN_IF_ERROR(refresh());
   }
 }
 
@@ -190,6 +237,7 @@ StudyEvent Study::event(StudyEventKind kind, std::int64_t trial) const {
 StudyEvent Study::start_of(std::int64_t trial, const AskOptions& options) const {
   StudyEvent start = event(StudyEventKind::kStarted, trial);
   start.worker = options.worker;
+  start.fingerprint = options.fingerprint;
   const auto index = static_cast<std::size_t>(trial);
   const int attempt = index < state_.history().trials.size() ? state_.record(index).attempts + 1 : 1;
   if (options.job_of) start.job = options.job_of(trial, attempt);
@@ -208,36 +256,67 @@ std::optional<std::int64_t> Study::trial_to_give_again() const {
   return waiting == trials.end() ? std::nullopt : std::optional(waiting->number);
 }
 
-Status Study::suggest(TrialSampler& sampler, const AskOptions& options, std::vector<StudyEvent>& events) {
+Result<Suggestion> Study::suggest(TrialSampler& sampler, std::int64_t number) const {
   if (state_.closed())
     return Status(Code::kResourceExhausted, fmt::format("the study has ended: {}", *state_.closed()));
   if (const auto why = end_of_budget(spec_, state_, made_unix_ns_, clock_->unix_ns())) {
     return Status(Code::kResourceExhausted, fmt::format("the study has ended: {}", *why));
   }
-  const History& history = state_.history();
-  const auto number = static_cast<std::int64_t>(history.trials.size());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Suggestion suggestion, sampler.suggest(history, number));
-  StudyEvent suggested = event(StudyEventKind::kSuggested, number);
-  suggested.values = history.space.values_of(suggestion.point);
-  suggested.notes = suggestion.notes;
-  suggested.sampler = sampler.name();
-  events = {suggested, start_of(number, options)};
-  return {};
+  if (spec_.from.empty()) return sampler.suggest(state_.history(), number);
+  if (!state_.has_inherited_all()) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("study {} was cut off when the trials that it starts from were copied: remove {} and "
+                              "create it again",
+                              spec_.name, place_.address()));
+  }
+  return sampler.suggest(state_.searched(), number);
+}
+
+std::optional<StudyEvent> Study::answer_of(std::int64_t trial, const Point& point, const AskOptions& options) const {
+  if (spec_.repeats == Repeats::kRun) return std::nullopt;
+  const auto known = known_result(state_, point, options.fingerprint);
+  if (!known) return std::nullopt;
+  StudyEvent ended = event(StudyEventKind::kEnded, trial);
+  ended.metrics = known->metrics;
+  ended.why = known->text();
+  ended.same_as = known->trial;
+  ended.origin = known->study;
+  ended.fingerprint = options.fingerprint;
+  return ended;
+}
+
+Status Study::ask_once(TrialSampler& sampler, const AskOptions& options, std::int64_t& number, bool& is_answered) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    const auto again = trial_to_give_again();
+    const History& history = state_.history();
+    number = again.value_or(static_cast<std::int64_t>(history.trials.size()));
+    Point point;
+    if (again) {
+      point = history.trials[static_cast<std::size_t>(number)].point;
+    } else {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const Suggestion suggestion, suggest(sampler, number));
+      StudyEvent suggested = event(StudyEventKind::kSuggested, number);
+      suggested.values = history.space.values_of(suggestion.point);
+      suggested.notes = suggestion.notes;
+      suggested.sampler = sampler.name();
+      events.push_back(std::move(suggested));
+      point = suggestion.point;
+    }
+    const auto answer = answer_of(number, point, options);
+    is_answered = answer.has_value();
+    events.push_back(is_answered ? *answer : start_of(number, options));
+    return {};
+  });
 }
 
 Result<std::int64_t> Study::ask(TrialSampler& sampler, const AskOptions& options) {
-  std::int64_t number = -1;
-  const Status done = transact([&](std::vector<StudyEvent>& events) -> Status {
-    if (const auto again = trial_to_give_again()) {
-      events = {start_of(*again, options)};
-    } else {
-      TRAINWARDEN_RETURN_IF_ERROR(suggest(sampler, options, events));
-    }
-    number = events.front().trial;
-    return {};
-  });
-  if (!done.ok()) return done;
-  return number;
+  while (true) {  // ends: what waits is finite, and so is the number of repeats in a row
+    std::int64_t number = -1;
+    bool is_answered = false;
+    TRAINWARDEN_RETURN_IF_ERROR(ask_once(sampler, options, number, is_answered));
+    if (!is_answered) return number;
+    if (options.answered) options.answered(number);
+  }
 }
 
 Result<std::int64_t> Study::enqueue(const TriedValues& values) {
@@ -246,7 +325,7 @@ Result<std::int64_t> Study::enqueue(const TriedValues& values) {
     number = static_cast<std::int64_t>(state_.history().trials.size());
     StudyEvent suggested = event(StudyEventKind::kSuggested, number);
     suggested.values = values;
-    suggested.sampler = "user";
+    suggested.sampler = kNamedByUser;
     TRAINWARDEN_RETURN_IF_ERROR(state_.check(suggested));
     events = {suggested};
     return {};
@@ -285,6 +364,7 @@ Status Study::finish(std::int64_t trial, const TrialEnd& end) {
     ended.state = end.state;
     ended.metrics = end.metrics;
     ended.why = end.why;
+    ended.by_verdict = end.by_verdict;
     fail_what_is_no_number(spec_.metrics, ended);
     const auto index = static_cast<std::size_t>(trial);
     const bool is_known = trial >= 0 && index < state_.history().trials.size();
@@ -295,8 +375,22 @@ Status Study::finish(std::int64_t trial, const TrialEnd& end) {
     }
     TRAINWARDEN_RETURN_IF_ERROR(state_.check(ended));
     events = {ended};
+    if (auto closed = close_by_regret(ended)) events.push_back(*std::move(closed));
     return {};
   });
+}
+
+std::optional<StudyEvent> Study::close_by_regret(const StudyEvent& ended) const {
+  if (!spec_.budget.regret || state_.closed() || ended.state != TrialState::kComplete) return std::nullopt;
+  if (!why_regret_is_unknown(spec_.space, spec_.metrics).empty()) return std::nullopt;
+  StudyState after = state_;
+  if (!after.apply(ended).ok() || !is_regret_due(after.history())) return std::nullopt;
+  const auto bound = regret_bound(after.searched());
+  if (!bound || *bound >= *spec_.budget.regret) return std::nullopt;
+  StudyEvent closed = event(StudyEventKind::kClosed);
+  closed.why = fmt::format("at most {:.3g} of {} is left to gain, less than {:.6g}", *bound,
+                           spec_.metrics[after.history().objectives().front()].name, *spec_.budget.regret);
+  return closed;
 }
 
 Result<std::int64_t> Study::add_finished(const TriedValues& values, const TrialEnd& end) {
@@ -305,7 +399,7 @@ Result<std::int64_t> Study::add_finished(const TriedValues& values, const TrialE
     number = static_cast<std::int64_t>(state_.history().trials.size());
     StudyEvent suggested = event(StudyEventKind::kSuggested, number);
     suggested.values = values;
-    suggested.sampler = "user";
+    suggested.sampler = kNamedByUser;
     StudyEvent ended = event(StudyEventKind::kEnded, number);
     ended.state = end.state;
     ended.metrics = end.metrics;

@@ -32,6 +32,9 @@ inline constexpr std::chrono::seconds kMaxWait{300};
 struct AskOptions {
   std::string worker;        // for people: who has it
   double lease_seconds = 0;  // heard of no more for so long, its trial is lost and given to others; 0: never
+  std::string fingerprint;   // of the code and data that it will run with (repeats.h); empty: nobody says
+  // Told of a trial that was answered from history, before another one is given.
+  std::function<void(std::int64_t trial)> answered;
   // Names the job by which the trial will run; attempts count from 1. Empty: it runs by none.
   std::function<std::string(std::int64_t trial, int attempt)> job_of;
 };
@@ -47,14 +50,18 @@ struct TrialEnd {
   std::map<std::string, double> metrics;
   std::string why;
   std::optional<double> seconds;  // that it took; none: since it was started
+  bool by_verdict = false;        // StudyTrial::ended_by_verdict
 };
 
 // One thread at a time.
 class Study {
  public:
-  // kAlreadyExists when the name is taken, kInvalidArgument when it is no study's. Its parameters and metrics have the
-  // order of read_study_spec().
+  // kAlreadyExists when the name is taken, kInvalidArgument when it is no study's, or when the studies that it starts
+  // from do not fit; kNotFound when one of them is not there. Their trials are copied into its log. Its parameters and
+  // metrics have the order of read_study_spec().
   static Result<Study> create(const storage::Location& studies, StudySpec spec, const Clock& clock);
+  // What create() would refuse of the studies that it starts from.
+  static Status check_origins(const storage::Location& studies, const StudySpec& spec, const Clock& clock);
   // kNotFound when there is none, with the nearest name; kDataLoss when study.json is damaged.
   static Result<Study> open(const storage::Location& studies, const std::string& name, const Clock& clock);
   static Result<std::vector<std::string>> list(const storage::Location& studies);
@@ -68,8 +75,9 @@ class Study {
 
   Status refresh();
   // The number of a trial that the caller is to run: one that was lost or waits, else a new one that the sampler
-  // suggests. kResourceExhausted: the study ends, and says why; kUnavailable: nothing now, results of running trials
-  // are needed first.
+  // suggests. One whose values have been tried already, with the same fingerprint, ends at once with the metrics that
+  // are known, where the study says so, and the next one is looked for. kResourceExhausted: the study ends, and says
+  // why; kUnavailable: nothing now, results of running trials are needed first.
   Result<std::int64_t> ask(TrialSampler& sampler, const AskOptions& options);
   // A trial of values that somebody names. It waits until somebody asks.
   Result<std::int64_t> enqueue(const TriedValues& values);
@@ -91,8 +99,15 @@ class Study {
   Result<std::unique_ptr<storage::Lock>> wait_for_lock();
   StudyEvent event(StudyEventKind kind, std::int64_t trial = -1) const;
   StudyEvent start_of(std::int64_t trial, const AskOptions& options) const;
+  Result<std::vector<StudyEvent>> events_to_inherit(const storage::Location& studies) const;
+  Status inherit(std::vector<StudyEvent> events);
+  // What ends this trial without running; none: it runs.
+  std::optional<StudyEvent> answer_of(std::int64_t trial, const Point& point, const AskOptions& options) const;
+  // What ends the study with the end of this trial, when no more than its budget of regret is left to gain.
+  std::optional<StudyEvent> close_by_regret(const StudyEvent& ended) const;
   std::optional<std::int64_t> trial_to_give_again() const;
-  Status suggest(TrialSampler& sampler, const AskOptions& options, std::vector<StudyEvent>& events);
+  Result<Suggestion> suggest(TrialSampler& sampler, std::int64_t number) const;
+  Status ask_once(TrialSampler& sampler, const AskOptions& options, std::int64_t& number, bool& is_answered);
 
   storage::Location place_;
   StudySpec spec_;

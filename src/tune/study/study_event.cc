@@ -16,8 +16,8 @@ namespace {
 using format::Json;
 using format::OrderedJson;
 
-constexpr std::array<std::string_view, 7> kEventKinds = {"suggested", "started", "beat",    "reported",
-                                                         "ended",     "closed",  "reopened"};
+constexpr std::array<std::string_view, 8> kEventKinds = {"suggested", "started", "beat",     "reported",
+                                                         "ended",     "closed",  "reopened", "inherited"};
 constexpr std::array<std::string_view, 5> kStates = {"waiting", "running", "complete", "pruned", "failed"};
 constexpr std::size_t kMaxNumbers = 1000;  // of one event
 
@@ -66,20 +66,44 @@ Result<TriedValues> values_field(const Json& json) {
 }
 
 Status read_texts(const Json& json, StudyEvent& event) {
-  for (const auto& [field, text] :
-       {std::pair("sampler", &event.sampler), {"worker", &event.worker}, {"job", &event.job}, {"why", &event.why}}) {
+  for (const auto& [field, text] : {std::pair("sampler", &event.sampler),
+                                    {"worker", &event.worker},
+                                    {"job", &event.job},
+                                    {"why", &event.why},
+                                    {"fingerprint", &event.fingerprint},
+                                    {"origin", &event.origin}}) {
     if (!json.contains(field)) continue;
     TRAINWARDEN_ASSIGN_OR_RETURN(*text, format::string_field(json, field));
   }
   return {};
 }
 
+bool has_state(StudyEventKind kind) {
+  return kind == StudyEventKind::kEnded || kind == StudyEventKind::kInherited;
+}
+
 Status read_state(const Json& json, StudyEvent& event) {
-  if (event.kind != StudyEventKind::kEnded) return {};
+  if (!has_state(event.kind)) return {};
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string word, format::string_field(json, "state"));
   const auto state = place_of(kStates, word);
   if (!state || *state < 2) return Status(Code::kDataLoss, fmt::format("state: no trial ends {}", printable(word)));
   event.state = static_cast<TrialState>(*state);
+  if (json.contains("by_verdict")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(event.by_verdict, format::bool_field(json, "by_verdict"));
+  }
+  return {};
+}
+
+Status read_origin(const Json& json, StudyEvent& event) {
+  if (json.contains("same_as")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(event.same_as, format::int_field(json, "same_as", 0, kMaxTrials - 1));
+  }
+  if (json.contains("has_more")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(event.has_more, format::bool_field(json, "has_more"));
+  }
+  if (event.kind == StudyEventKind::kInherited && !is_study_name(event.origin)) {
+    return Status(Code::kDataLoss, "origin: expected the name of a study");
+  }
   return {};
 }
 
@@ -92,18 +116,24 @@ std::string_view name(TrialState state) {
 OrderedJson json_of(const StudyEvent& event) {
   OrderedJson json = {{"kind", kEventKinds[static_cast<std::size_t>(event.kind)]}, {"at", event.unix_ns}};
   if (event.trial >= 0) json["trial"] = event.trial;
-  if (event.kind == StudyEventKind::kSuggested) {
+  if (event.kind == StudyEventKind::kSuggested || event.kind == StudyEventKind::kInherited) {
     json["values"] = OrderedJson::object();
     for (const auto& [key, value] : event.values) json["values"][key] = json_of(value);
   }
   if (!event.notes.empty()) json["notes"] = numbers_json(event.notes);
-  for (const auto& [field, text] :
-       {std::pair("sampler", &event.sampler), {"worker", &event.worker}, {"job", &event.job}}) {
+  for (const auto& [field, text] : {std::pair("sampler", &event.sampler),
+                                    {"worker", &event.worker},
+                                    {"job", &event.job},
+                                    {"fingerprint", &event.fingerprint},
+                                    {"origin", &event.origin}}) {
     if (!text->empty()) json[field] = *text;
   }
   if (event.lease_unix_ns > 0) json["lease"] = event.lease_unix_ns;
-  if (event.kind == StudyEventKind::kReported) json["step"] = event.step;
-  if (event.kind == StudyEventKind::kEnded) json["state"] = kStates[static_cast<std::size_t>(event.state)];
+  if (event.same_as >= 0) json["same_as"] = event.same_as;
+  if (event.has_more) json["has_more"] = true;
+  if (event.kind == StudyEventKind::kReported || event.step > 0) json["step"] = event.step;
+  if (has_state(event.kind)) json["state"] = kStates[static_cast<std::size_t>(event.state)];
+  if (event.by_verdict) json["by_verdict"] = true;
   if (!event.metrics.empty()) json["metrics"] = numbers_json(event.metrics);
   if (!event.why.empty()) json["why"] = event.why;
   if (event.seconds > 0) json["seconds"] = event.seconds;
@@ -127,10 +157,11 @@ Result<StudyEvent> study_event_of(const Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(event.metrics, numbers_field(json, "metrics"));
   TRAINWARDEN_RETURN_IF_ERROR(read_texts(json, event));
   TRAINWARDEN_RETURN_IF_ERROR(read_state(json, event));
+  TRAINWARDEN_RETURN_IF_ERROR(read_origin(json, event));
   if (json.contains("lease")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.lease_unix_ns, format::int_field(json, "lease", 0));
   }
-  if (event.kind == StudyEventKind::kReported) {
+  if (event.kind == StudyEventKind::kReported || json.contains("step")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.step, format::int_field(json, "step"));
   }
   if (json.contains("seconds")) {

@@ -16,18 +16,23 @@ namespace trainwarden::tune {
 
 enum class StudyEventKind : std::uint8_t {
   kSuggested,  // a trial is there: values, sampler, notes
-  kStarted,    // a worker has it: worker, lease, job
+  kStarted,    // a worker has it: worker, lease, job, fingerprint
   kBeat,       // its worker lives: lease
   kReported,   // intermediate metrics: step, metrics
-  kEnded,      // state, metrics, why, seconds
+  kEnded,      // state, by_verdict, metrics, why, seconds; of a repeat same_as, origin, fingerprint
   kClosed,     // the study takes no more trials: why
   kReopened,   // it does again: why
+  // A trial of another study that this one starts from, before any of its own: origin, trial (its number there),
+  // values, state, by_verdict, metrics, step (of a pruned one: up to which they go), fingerprint, has_more
+  kInherited,
 };
+
+inline constexpr const char* kNamedByUser = "user";  // StudyEvent::sampler of values that somebody named
 
 struct StudyEvent {
   StudyEventKind kind = StudyEventKind::kSuggested;
   std::int64_t unix_ns = 0;
-  std::int64_t trial = -1;  // of all but kClosed and kReopened
+  std::int64_t trial = -1;  // of all but kClosed and kReopened; of kInherited its number in the other study
 
   TriedValues values;   // by parameter
   std::string sampler;  // that suggested them; "user": somebody named them
@@ -38,6 +43,11 @@ struct StudyEvent {
   std::int64_t step = 0;
   std::map<std::string, double> metrics;     // by name
   TrialState state = TrialState::kComplete;  // kComplete, kPruned or kFailed
+  bool by_verdict = false;                   // StudyTrial::ended_by_verdict
+  std::string fingerprint;                   // of the code and data that it runs with; empty: nobody said
+  std::int64_t same_as = -1;                 // it did not run: the trial whose results it has; -1: it ran
+  std::string origin;                        // the study of same_as, or of what is inherited; empty: this one
+  bool has_more = false;                     // more that is inherited follows
   std::string why;                           // for people
   double seconds = 0;                        // that it took
 };

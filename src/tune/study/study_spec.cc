@@ -19,6 +19,7 @@ using format::OrderedJson;
 
 constexpr std::array<const char*, 3> kKinds = {"real", "integer", "choice"};
 constexpr std::array<const char*, 2> kGoals = {"minimize", "maximize"};
+constexpr std::array<const char*, 2> kRepeats = {"answer", "run"};
 constexpr std::array<const char*, 3> kStrategies = {"optimize", "constrain", "store"};
 constexpr double kMaxSeconds = 1e9;
 
@@ -231,6 +232,12 @@ StudyBudget read_budget(TableReader& top, Mistakes& mistakes) {
   budget.trial_seconds = reader.seconds({"trial_time"}, 0, kMaxSeconds);
   budget.stagnation = reader.integer({"stagnation"}, 1, kMaxTrials);
   budget.at_target = reader.boolean({"stop_at_target"}).value_or(true);
+  budget.regret = take_number(reader, "regret");
+  if (budget.regret && !(*budget.regret > 0)) {
+    mistakes.add(
+        reader.place_of("regret"),
+        fmt::format("budget.regret: expected a number above 0, in the metric's unit, found {}", *budget.regret));
+  }
   reader.refuse_rest();
   return budget;
 }
@@ -279,7 +286,17 @@ OrderedJson budget_json(const StudyBudget& budget) {
   if (budget.trial_seconds) json["trial_time"] = *budget.trial_seconds;
   if (budget.stagnation) json["stagnation"] = *budget.stagnation;
   json["stop_at_target"] = budget.at_target;
+  if (budget.regret) json["regret"] = *budget.regret;
   return json;
+}
+
+std::vector<std::string> read_origins(TableReader& reader, Mistakes& mistakes) {
+  std::vector<std::string> names = reader.texts({"from"});
+  if (names.size() > kMaxOrigins) {
+    mistakes.add(reader.place_of("from"),
+                 fmt::format("from: expected at most {} studies, found {}", kMaxOrigins, names.size()));
+  }
+  return names;
 }
 
 // Everything but the space, which is made of what was read.
@@ -299,6 +316,8 @@ void read_rest(TableReader& reader, Mistakes& mistakes, StudySpec& spec) {
   spec.parallel = reader.integer({"parallel"}, 1, kMaxParallel).value_or(1);
   spec.job = reader.text({"job"}).value_or("");
   spec.budget = read_budget(reader, mistakes);
+  spec.repeats = static_cast<Repeats>(reader.choice({"repeats"}, kRepeats).value_or(0));
+  spec.from = read_origins(reader, mistakes);
 }
 
 }  // namespace
@@ -338,6 +357,8 @@ OrderedJson json_of(const StudySpec& spec) {
   json["seed"] = spec.seed;
   json["budget"] = budget_json(spec.budget);
   json["parallel"] = spec.parallel;
+  json["repeats"] = kRepeats[static_cast<std::size_t>(spec.repeats)];
+  if (!spec.from.empty()) json["from"] = spec.from;
   if (!spec.job.empty()) json["job"] = spec.job;
   return json;
 }

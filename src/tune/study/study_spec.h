@@ -18,6 +18,7 @@ namespace trainwarden::tune {
 inline constexpr std::int64_t kMaxTrials = 1'000'000;
 inline constexpr std::int64_t kMaxParallel = 1000;
 inline constexpr std::size_t kMaxStudyMetrics = 50;
+inline constexpr std::size_t kMaxOrigins = 16;         // studies that one starts from
 inline constexpr std::size_t kMaxStudyNameBytes = 52;  // its jobs are named "NAME-1000000"
 
 // When a study ends. What is not set does not end it.
@@ -27,6 +28,13 @@ struct StudyBudget {
   std::optional<double> trial_seconds;     // of all trials together
   std::optional<std::int64_t> stagnation;  // trials that ended one after the other without a better one
   bool at_target = true;                   // once a trial meets the target
+  std::optional<double> regret;  // once no more than this is left to gain (regret_bound.h), in the metric's unit
+};
+
+// What becomes of values that have been tried already, with the same code and data.
+enum class Repeats : std::uint8_t {
+  kAnswer,  // the results that are known are theirs, and nothing runs
+  kRun,     // they run again: results are noisy
 };
 
 struct StudySpec {
@@ -38,9 +46,11 @@ struct StudySpec {
   bool ends_by_verdict = true;  // a trial that its diagnosis calls hopeless ends at once
   std::uint64_t seed = 0;
   StudyBudget budget;
-  std::int64_t parallel = 1;  // trials at once
-  std::string job;            // a file: what a trial runs; empty: who asks runs it
-  std::string place;          // the file that it was read from
+  Repeats repeats = Repeats::kAnswer;
+  std::vector<std::string> from;  // studies of the same folder whose trials it begins with (inheritance.h)
+  std::int64_t parallel = 1;      // trials at once
+  std::string job;                // a file: what a trial runs; empty: who asks runs it
+  std::string place;              // the file that it was read from
 
   // Is there anything that a trial can meet or miss: a threshold of an objective, or a constraint?
   bool has_target() const;

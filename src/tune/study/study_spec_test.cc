@@ -11,6 +11,8 @@ sampler = "tpe"
 seed = 7
 parallel = 2
 job = "job.toml"
+repeats = "run"
+from = ["bert", "albert"]
 
 [parameters]
 learning_rate = {min = 1e-6, max = 3e-4, log = true, first = 5e-5}
@@ -33,6 +35,7 @@ memory = {goal = "minimize", strategy = "store"}
 trials = 40
 wall = "2 h"
 stagnation = 10
+regret = 0.5
 )";
 
 std::optional<StudySpec> read(const std::string& text, document::Mistakes& mistakes) {
@@ -56,6 +59,9 @@ TEST(StudySpecTest, IsReadAsItIsWritten) {
   EXPECT_EQ(parameter("layers").kind, ParameterKind::kInteger);
   EXPECT_EQ(parameter("width").when->parameter, "layers");
   EXPECT_EQ(spec->space.constraints().size(), 1u);
+  EXPECT_EQ(spec->repeats, Repeats::kRun);
+  EXPECT_EQ(spec->from, (std::vector<std::string>{"bert", "albert"}));
+  EXPECT_EQ(spec->budget.regret, 0.5);
   EXPECT_EQ(spec->metrics[0].strategy, Strategy::kConstrain);
   EXPECT_EQ(spec->metrics[0].threshold, 90.87);
   EXPECT_EQ(spec->budget.wall_seconds, 7200);

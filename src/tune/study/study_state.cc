@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "tune/study/inheritance.h"
+#include "tune/study/repeats.h"
 
 namespace trainwarden::tune {
 namespace {
@@ -36,6 +38,7 @@ StudyState::StudyState(const StudySpec& spec)
 
 Status StudyState::check_trial(const StudyEvent& event) const {
   const auto count = static_cast<std::int64_t>(history_.trials.size());
+  if (event.kind == StudyEventKind::kInherited) return check_inherited(event);
   if (event.kind == StudyEventKind::kSuggested) {
     if (event.trial != count) return refuse(fmt::format("expected trial {} next, found {}", count, event.trial));
     if (closed_) return refuse(fmt::format("the study takes no more trials: {}", *closed_));
@@ -53,6 +56,12 @@ Status StudyState::check_trial(const StudyEvent& event) const {
     return refuse(fmt::format("trial {} was not started", event.trial));
   }
   return {};
+}
+
+Status StudyState::check_inherited(const StudyEvent& event) const {
+  if (has_inherited_all_ || !history_.trials.empty()) return refuse("trials are inherited before the first one alone");
+  if (inherited_.size() >= kMaxInherited) return refuse(fmt::format("more than {} inherited trials", kMaxInherited));
+  return history_.space.point_of(event.values).status();
 }
 
 Status StudyState::check_metrics(const StudyEvent& event) const {
@@ -78,7 +87,9 @@ Status StudyState::check_metrics(const StudyEvent& event) const {
       }
     }
   }
-  if (event.kind != StudyEventKind::kEnded || event.state != TrialState::kComplete) return {};
+  const bool has_ended = event.kind == StudyEventKind::kEnded || event.kind == StudyEventKind::kInherited;
+  if (!has_ended || event.state != TrialState::kComplete) return {};
+  if (event.by_verdict) return refuse("expected a trial that a verdict ended to be pruned or failed, found complete");
   for (const StudyMetric& metric : history_.metrics) {
     if (metric.strategy == Strategy::kStore) continue;
     const auto found = event.metrics.find(metric.name);
@@ -104,6 +115,7 @@ Status StudyState::apply(const StudyEvent& event) {
       history_.trials[index].state = TrialState::kRunning;
       records_[index].worker = event.worker;
       records_[index].job = event.job;
+      records_[index].fingerprint = event.fingerprint;
       records_[index].started_unix_ns = event.unix_ns;
       records_[index].lease_unix_ns = event.lease_unix_ns;
       ++records_[index].attempts;
@@ -111,6 +123,7 @@ Status StudyState::apply(const StudyEvent& event) {
     case StudyEventKind::kBeat: records_[index].lease_unix_ns = event.lease_unix_ns; break;
     case StudyEventKind::kReported: report(event); break;
     case StudyEventKind::kEnded: end(event); break;
+    case StudyEventKind::kInherited: inherit(event); break;
     case StudyEventKind::kClosed: closed_ = event.why; break;
     case StudyEventKind::kReopened:
       closed_.reset();
@@ -130,6 +143,35 @@ void StudyState::suggest(const StudyEvent& event) {
   records_.push_back({.sampler = event.sampler, .suggested_unix_ns = event.unix_ns});
 }
 
+void StudyState::inherit(const StudyEvent& event) {
+  StudyTrial trial{.number = -1,
+                   .point = *history_.space.point_of(event.values),
+                   .state = event.state,
+                   .values = std::vector<double>(history_.metrics.size(), kNaN),
+                   .series = std::vector<std::vector<Intermediate>>(history_.metrics.size()),
+                   .notes = {},
+                   .ended_by_verdict = event.by_verdict};
+  for (const auto& [metric, value] : event.metrics) {
+    const std::size_t i = *metric_named(history_, metric);
+    trial.values[i] = value;
+    if (event.state == TrialState::kPruned) trial.series[i].push_back({event.step, value});
+  }
+  inherited_.push_back({event.origin, event.trial, event.fingerprint, std::move(trial)});
+  has_inherited_all_ = !event.has_more;
+}
+
+History StudyState::searched() const {
+  History history{.space = history_.space, .metrics = history_.metrics, .trials = {}, .seed = history_.seed};
+  history.trials.reserve(inherited_.size() + history_.trials.size());
+  auto number = -static_cast<std::int64_t>(inherited_.size());
+  for (const InheritedTrial& each : inherited_) {
+    history.trials.push_back(each.trial);
+    history.trials.back().number = number++;
+  }
+  history.trials.insert(history.trials.end(), history_.trials.begin(), history_.trials.end());
+  return history;
+}
+
 void StudyState::report(const StudyEvent& event) {
   StudyTrial& trial = history_.trials[static_cast<std::size_t>(event.trial)];
   if (event.lease_unix_ns > 0) records_[static_cast<std::size_t>(event.trial)].lease_unix_ns = event.lease_unix_ns;
@@ -144,10 +186,17 @@ void StudyState::end(const StudyEvent& event) {
   StudyTrial& trial = history_.trials[index];
   for (const auto& [metric, value] : event.metrics) trial.values[*metric_named(history_, metric)] = value;
   trial.state = event.state;
+  trial.ended_by_verdict = event.by_verdict;
   TrialRecord& record = records_[index];
   record.ended_unix_ns = event.unix_ns;
   record.why = event.why;
   record.seconds = event.seconds;
+  if (event.same_as >= 0) {
+    trial.is_repeat = true;
+    record.same_as = event.same_as;
+    record.origin = event.origin;
+    record.fingerprint = event.fingerprint;
+  }
   record.lease_unix_ns = 0;
   trial_seconds_ += event.seconds;
   without_gain_ = enter_front(index) ? 0 : without_gain_ + 1;
@@ -213,6 +262,10 @@ std::optional<std::string> end_of_budget(const StudySpec& spec, const StudyState
   if (spec.budget.trial_seconds && state.trial_seconds() >= *spec.budget.trial_seconds) {
     return fmt::format("its trials have taken {}",
                        format_duration_ns(static_cast<std::int64_t>(state.trial_seconds() * 1e9)));
+  }
+  if (const std::int64_t repeats = repeats_in_row(state); repeats >= kMaxRepeatsInRow) {
+    return fmt::format(
+        "its sampler suggested {} times in a row what had been tried (`repeats = \"run\"` runs it again)", repeats);
   }
   if (spec.budget.stagnation && state.trials_without_gain() >= *spec.budget.stagnation) {
     return fmt::format("{} trials in a row were no better", state.trials_without_gain());

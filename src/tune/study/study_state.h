@@ -21,6 +21,17 @@ struct TrialRecord {
   int attempts = 0;                                                            // how often it was started
   std::string why;                                                             // it ended so
   double seconds = 0;
+  std::string fingerprint;    // of its code and data; empty: nobody said
+  std::int64_t same_as = -1;  // the trial whose results it has; -1: it ran
+  std::string origin;         // the study of that one; empty: this one
+};
+
+// A trial of another study that this one starts from. Its number is below 0 (StudyState::searched()).
+struct InheritedTrial {
+  std::string study;
+  std::int64_t number = 0;  // there
+  std::string fingerprint;
+  StudyTrial trial;
 };
 
 // One thread at a time.
@@ -35,6 +46,10 @@ class StudyState {
   Status check(const StudyEvent& event) const;
 
   const History& history() const { return history_; }
+  // What samplers are to know: before the trials of this study those that it has inherited, which no other count has.
+  History searched() const;
+  const std::vector<InheritedTrial>& inherited() const { return inherited_; }
+  bool has_inherited_all() const { return has_inherited_all_; }  // false also where there is nothing to inherit
   const TrialRecord& record(std::size_t trial) const { return records_[trial]; }
   const std::optional<std::string>& closed() const { return closed_; }  // why
   std::int64_t last_unix_ns() const { return last_unix_ns_; }
@@ -48,6 +63,8 @@ class StudyState {
  private:
   Status check_trial(const StudyEvent& event) const;
   Status check_metrics(const StudyEvent& event) const;
+  Status check_inherited(const StudyEvent& event) const;
+  void inherit(const StudyEvent& event);
   void suggest(const StudyEvent& event);
   void report(const StudyEvent& event);
   void end(const StudyEvent& event);
@@ -55,6 +72,8 @@ class StudyState {
 
   History history_;
   std::vector<TrialRecord> records_;
+  std::vector<InheritedTrial> inherited_;
+  bool has_inherited_all_ = false;
   std::vector<std::size_t> front_;  // feasible trials that none is as good as
   std::optional<std::string> closed_;
   std::int64_t last_unix_ns_ = 0;

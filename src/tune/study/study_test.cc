@@ -10,6 +10,8 @@
 
 #include "core/base/folder_testing.h"
 #include "store/storage/memory_storage.h"
+#include "tune/search/gp/gp_sampler.h"
+#include "tune/study/study_warnings.h"
 
 namespace trainwarden::tune {
 namespace {
@@ -107,6 +109,58 @@ TEST_F(StudyTest, ManyWhoAskAtOnceGetTrialsOfTheirOwn) {
   EXPECT_EQ(study->state().history().trials.size(), 80u);
   EXPECT_EQ(study->state().count(TrialState::kComplete), 80u);
   EXPECT_EQ(study->damaged(), 0);
+}
+
+TEST_F(StudyTest, WhatAVerdictEndedOrEndedInNaNIsMarkedForGood) {
+  Study study = create();
+  for (std::int64_t i = 0; i < 3; ++i) ASSERT_EQ(*study.ask(sampler_, {}), i);
+  EXPECT_FALSE(study.finish(0, {.metrics = {{"f1", 1}}, .by_verdict = true}).ok());  // complete
+  ASSERT_TRUE(study.finish(0, {.state = TrialState::kPruned, .by_verdict = true}).ok());
+  ASSERT_TRUE(study.finish(1, {.metrics = {{"f1", std::nan("")}}}).ok());
+  ASSERT_TRUE(study.finish(2, {.state = TrialState::kPruned}).ok());
+  const Study again = open();
+  const auto& trials = again.state().history().trials;
+  EXPECT_TRUE(trials[0].ended_by_verdict);
+  EXPECT_EQ(trials[1].state, TrialState::kFailed);
+  EXPECT_FALSE(trials[2].ended_by_verdict);
+  EXPECT_EQ(again.damaged(), 0);
+}
+
+TEST_F(StudyTest, ABudgetOfRegretClosesIt) {
+  StudySpec spec{
+      .name = "bowl", .space = *Space::make({{.name = "x", .min = -5, .max = 5}}), .metrics = {{.name = "loss"}}};
+  spec.budget.regret = 0.05;
+  spec.budget.trials = 60;
+  Study study = create(std::move(spec));
+  const auto sampler = make_gp({});
+  while (true) {
+    const auto trial = study.ask(*sampler, {});
+    if (!trial.ok()) break;
+    const double x = study.state().history().trials[static_cast<std::size_t>(*trial)].point[0];
+    ASSERT_TRUE(study.finish(*trial, {.metrics = {{"loss", (x - 1) * (x - 1)}}}).ok());
+  }
+  EXPECT_LT(study.state().history().trials.size(), 60u);
+  ASSERT_TRUE(study.state().closed());
+  EXPECT_NE(study.state().closed()->find("of loss is left to gain, less than 0.05"), std::string::npos)
+      << *study.state().closed();
+  EXPECT_LT(study.state().history().trials[*best_of(study.state().history())].values[0], 0.05);
+}
+
+TEST_F(StudyTest, WarnsOfWhatIsComparedAndOfABudgetThatNeverEnds) {
+  StudySpec spec = spec_named("squad");
+  spec.budget.regret = 1;
+  spec.metrics[1].strategy = Strategy::kOptimize;
+  Study study = create(std::move(spec));
+  EXPECT_EQ(
+      study_warnings(study.spec(), study.state()),
+      std::vector<std::string>{"budget.regret never ends this study, for how much is left to gain cannot be known: "
+                               "there are several objectives"});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(*study.ask(sampler_, {.fingerprint = i < 2 ? "one" : "two"}), i);
+    ASSERT_TRUE(study.finish(i, {.metrics = {{"f1", 1}, {"time", 1}}}).ok());
+  }
+  EXPECT_EQ(study_warnings(study.spec(), study.state()).front(),
+            "trials of different code or data are compared: there are 2 versions, the first trials of which are 0, 2");
 }
 
 TEST_F(StudyTest, ALostTrialIsGivenToOthers) {

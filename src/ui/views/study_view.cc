@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "data/format/json_number.h"
+#include "tune/study/study_warnings.h"
 #include "ui/views/thinned_steps.h"
 
 namespace trainwarden::views {
@@ -90,6 +91,20 @@ OrderedJson steps_json(const std::vector<tune::Intermediate>& series, std::size_
     ++next;
   }
   return json;
+}
+
+// Of each study that it starts from, how many of its trials.
+OrderedJson inherited_json(const tune::Study& study) {
+  OrderedJson json = OrderedJson::object();
+  for (const tune::InheritedTrial& each : study.state().inherited()) {
+    json[each.study] = json.value(each.study, 0) + 1;
+  }
+  return json;
+}
+
+OrderedJson same_as_json(const tune::TrialRecord& record) {
+  if (record.same_as < 0) return nullptr;
+  return {{"study", record.origin}, {"trial", record.same_as}};
 }
 
 OrderedJson outcome_json(const tune::Study& study) {
@@ -176,6 +191,9 @@ OrderedJson trial_json(const tune::Study& study, std::size_t trial, std::size_t 
           {"worker", record.worker},
           {"job", record.job},
           {"attempts", record.attempts},
+          {"fingerprint", record.fingerprint},
+          {"same_as", same_as_json(record)},
+          {"by_verdict", one.ended_by_verdict},
           {"suggested_unix_ns", record.suggested_unix_ns},
           {"started_unix_ns", record.started_unix_ns},
           {"ended_unix_ns", record.ended_unix_ns},
@@ -189,6 +207,8 @@ OrderedJson study_head_json(const tune::Study& study, std::int64_t now_unix_ns) 
           {"state", standing_text(study, now_unix_ns)},
           {"outcome", outcome_json(study)},
           {"counts", counts_json(study)},
+          {"inherited", inherited_json(study)},
+          {"warnings", tune::study_warnings(study.spec(), study.state())},
           {"damaged", study.damaged()}};
 }
 

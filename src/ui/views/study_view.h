@@ -29,7 +29,7 @@ std::string values_text(const tune::TriedValues& values);
 
 // Of each metric's steps no more than so many (thinned_steps.h); 0: all.
 format::OrderedJson trial_json(const tune::Study& study, std::size_t trial, std::size_t most_steps = 0);
-// {"study", "made_unix_ns", "state", "outcome", "counts", "damaged"}
+// {"study", "made_unix_ns", "state", "outcome", "counts", "inherited", "warnings", "damaged"}
 format::OrderedJson study_head_json(const tune::Study& study, std::int64_t now_unix_ns);
 // The same with "spec" and "trials"
 format::OrderedJson study_json(const tune::Study& study, std::int64_t now_unix_ns);

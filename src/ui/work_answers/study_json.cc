@@ -1,8 +1,10 @@
 #include "ui/work_answers/study_json.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "core/base/secret_mask.h"
 #include "ui/views/study_view.h"
 
 namespace trainwarden::work_answers {
@@ -16,7 +18,40 @@ std::size_t most_steps(std::size_t trials, std::size_t metrics) {
   return std::clamp<std::size_t>(each, 8, kMostTrialSteps);
 }
 
+// As of hyper-parameters wherever they are shown: what has the name or the form of a secret.
+OrderedJson masked_value(std::string_view name, const OrderedJson& value) {
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  const std::string shown = process_mask().mask.value(name, text);
+  return shown == text ? value : OrderedJson(shown);
+}
+
+void mask_each(std::string_view name, OrderedJson& values) {
+  for (OrderedJson& value : values) value = masked_value(name, value);
+}
+
+void mask_parameter(const std::string& name, OrderedJson& parameter) {
+  if (parameter.contains("choices")) mask_each(name, parameter["choices"]);
+  if (parameter.contains("first")) parameter["first"] = masked_value(name, parameter["first"]);
+  if (!parameter.contains("when")) return;
+  for (auto& [parent, values] : parameter["when"].items()) mask_each(parent, values);
+}
+
+void mask_text(OrderedJson& object, const char* field) {
+  object[field] = mask_secrets(object[field].get<std::string>());
+}
+
+void mask_trial(OrderedJson& trial) {
+  for (auto& [name, value] : trial["values"].items()) value = masked_value(name, value);
+  mask_text(trial, "why");
+}
+
 }  // namespace
+
+OrderedJson study_row_json(const tune::Study& study, std::int64_t now_unix_ns) {
+  OrderedJson json = views::study_head_json(study, now_unix_ns);
+  mask_text(json, "state");
+  return json;
+}
 
 OrderedJson study_page_json(const tune::Study& study, std::size_t from, const RunOfJob& run_of,
                             std::int64_t now_unix_ns) {
@@ -26,11 +61,13 @@ OrderedJson study_page_json(const tune::Study& study, std::size_t from, const Ru
   OrderedJson trials = OrderedJson::array();
   for (std::size_t i = begin; i < end; ++i) {
     OrderedJson trial = views::trial_json(study, i, steps);
+    mask_trial(trial);
     trial["run"] = run_of(study.state().record(i).job);
     trials.push_back(std::move(trial));
   }
-  OrderedJson json = views::study_head_json(study, now_unix_ns);
+  OrderedJson json = study_row_json(study, now_unix_ns);
   json["spec"] = tune::json_of(study.spec());
+  for (auto& [name, parameter] : json["spec"]["parameters"].items()) mask_parameter(name, parameter);
   json["from"] = begin;
   json["count"] = count;
   json["cut"] = end - begin < count;

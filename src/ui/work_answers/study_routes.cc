@@ -5,7 +5,6 @@
 #include "core/base/clock.h"
 #include "ui/answers/replies.h"
 #include "ui/views/study_importance.h"
-#include "ui/views/study_view.h"
 #include "ui/work_answers/job_json.h"
 #include "ui/work_answers/study_json.h"
 #include "ui/work_answers/work_desk.h"
@@ -25,7 +24,7 @@ constexpr std::size_t kMostStudies = 1000;
 OrderedJson row_of(WorkDesk& desk, const std::string& name) {
   OrderedJson row;
   const Status looked = desk.studies().with(
-      name, [&](const tune::Study& study) { row = views::study_head_json(study, system_clock().unix_ns()); });
+      name, [&](const tune::Study& study) { row = study_row_json(study, system_clock().unix_ns()); });
   return looked.ok() ? row : OrderedJson({{"study", name}, {"error", looked.message()}});
 }
 

@@ -246,5 +246,27 @@ TEST_F(StudyRoutesTest, NamesThatAreNoneAndUnknownWordsAreRefused) {
   EXPECT_EQ(ask("/studies?from=2").status().code(), Code::kInvalidArgument);
 }
 
+TEST_F(StudyRoutesTest, SecretsAreMasked) {
+  const char* const text = R"({
+    "parameters": {"api_key": {"choices": ["hunter2hunter2", "swordfish99"], "first": "swordfish99"}},
+    "metrics": {"accuracy": {"goal": "maximize"}}})";
+  document::Mistakes mistakes;
+  auto spec = tune::read_study_spec(*document::parse(text, "study.json"), mistakes);
+  spec->name = "keys";
+  fs::create_directories(studies());
+  Study study = *Study::create(studies(), *std::move(spec), system_clock());
+  ASSERT_TRUE(study.enqueue({{"api_key", std::string("swordfish99")}}).ok());
+  ASSERT_TRUE(
+      study.finish(0, {.state = tune::TrialState::kFailed, .metrics = {}, .why = "password=swordfish99", .seconds = {}})
+          .ok());
+  const Json answer = Json::parse(study_page_json(
+                                      study, 0, [](const std::string&) { return nullptr; }, 0)
+                                      .dump());
+  EXPECT_EQ(answer.dump().find("swordfish99"), std::string::npos) << answer.dump();
+  EXPECT_EQ(answer.dump().find("hunter2"), std::string::npos);
+  EXPECT_EQ(answer.at("trials").at(0).at("values").at("api_key"), "****");
+  EXPECT_EQ(answer.at("trials").at(0).at("why"), "password=****");
+}
+
 }  // namespace
 }  // namespace trainwarden::work_answers

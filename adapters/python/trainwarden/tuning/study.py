@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from .. import errors
@@ -158,17 +158,20 @@ def create_study(
     seed: Optional[int] = None,
     parallel: Optional[int] = None,
     job: Optional[PathLike] = None,
+    from_studies: Optional[Sequence[str]] = None,
     folder: Optional[PathLike] = None,
 ) -> Study:
     """Makes a study and opens it.
 
     `spec` has the keys of docs/reference/tune.md; arguments take the place of what it says. A path in `job` begins in
-    the folder that this process works in. `folder` holds the studies: TRAINWARDEN_STUDIES, else ./studies.
+    the folder that this process works in. Samplers begin with what the trials of `from_studies`, studies of the same
+    folder, have found. `folder` holds the studies: TRAINWARDEN_STUDIES, else ./studies.
 
     InvalidArgument tells every mistake, one a line. FailedPrecondition when there is a study of this name already.
     """
     said = {"name": name, "parameters": parameters, "metrics": metrics, "constraints": constraints, "budget": budget,
-            "sampler": sampler, "pruner": pruner, "seed": seed, "parallel": parallel, "job": job}  # fmt: skip
+            "sampler": sampler, "pruner": pruner, "seed": seed, "parallel": parallel, "job": job,
+            "from": list(from_studies) if from_studies is not None else None}  # fmt: skip
     whole = {**(spec or {}), **{key: value for key, value in said.items() if value is not None}}
     if not whole.get("name"):
         raise errors.InvalidArgument("a study: expected a name")

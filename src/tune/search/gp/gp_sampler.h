@@ -10,8 +10,9 @@
 //  Knowles 2006);
 //  - the probability of each constraint is added; where no trial was feasible yet, it is all that counts.
 // Trials that wait or run are conditioned on: of one objective by 64 draws of their results (sequential greedy qLogEI;
-// a Latin hypercube of normals, which holds for any number of them), elsewhere by the mean. A trial that failed or
-// whose value is not a number counts as bad as the worst finite one. A point of a countable space is suggested once.
+// a Latin hypercube of normals, which holds for any number of them), elsewhere by the mean. A trial that failed,
+// that a verdict ended or whose value is not a number counts as bad as the worst finite one. A point of a countable
+// space is suggested once.
 #pragma once
 
 #include <memory>

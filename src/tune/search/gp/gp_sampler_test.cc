@@ -219,6 +219,18 @@ TEST(GpSamplerTest, HoldsPrunedFailedAndDoubledTrials) {
   EXPECT_LT(std::abs(point[0] - 0.3), 0.15);
 }
 
+TEST(GpSamplerTest, WhatAVerdictEndedCountsAsFailed) {
+  History history = study_of({real_of("x", 0, 1), real_of("y", 0, 1)}, 2);
+  for (int i = 0; i < 12; ++i) add_trial(history, {i / 24.0, 0.5}, {std::abs(i / 24.0 - 0.3)});
+  add_trial(history, {0.9, 0.9}, {0}, TrialState::kPruned).series = {{{1, 0}}};
+  const Point as_pruned = suggest_by(*make_gp(), history);
+  history.trials.back().ended_by_verdict = true;
+  const Point as_ruinous = suggest_by(*make_gp(), history);
+  history.trials.back().state = TrialState::kFailed;
+  EXPECT_EQ(suggest_by(*make_gp(), history), as_ruinous);
+  EXPECT_NE(as_pruned, as_ruinous);
+}
+
 TEST(GpSamplerTest, AFreshSamplerSuggestsTheSame) {
   History history = study_of({real_of("x", -5, 10), real_of("y", 0, 15)}, 4);
   const auto sampler = make_gp();

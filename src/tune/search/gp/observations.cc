@@ -54,15 +54,16 @@ std::vector<double> badness_of(const History& history, const std::vector<std::si
   return sum;
 }
 
-std::vector<std::size_t> best_and_newest(const History& history, const std::vector<std::size_t>& trials) {
+std::vector<std::size_t> best_and_newest(const History& history, const std::vector<std::size_t>& trials,
+                                         std::size_t most) {
   const std::vector<double> badness = badness_of(history, trials);
   std::vector<std::size_t> order(trials.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](auto one, auto other) { return badness[one] < badness[other]; });
   std::vector<bool> is_kept(trials.size(), false);
-  for (std::size_t i = 0; i < kKeptBest; ++i) is_kept[order[i]] = true;
-  std::size_t kept = kKeptBest;
-  for (std::size_t i = trials.size(); i-- > 0 && kept < kMaxObservations;) {
+  std::size_t kept = std::min(kKeptBest, most / 2);
+  for (std::size_t i = 0; i < kept; ++i) is_kept[order[i]] = true;
+  for (std::size_t i = trials.size(); i-- > 0 && kept < most;) {
     if (!is_kept[i]) ++kept;
     is_kept[i] = true;
   }
@@ -81,20 +82,20 @@ std::vector<double> observed_costs(const History& history, const std::vector<std
   const double median = median_of(costs);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const StudyTrial& trial = history.trials[trials[i]];
-    if (trial.state != TrialState::kPruned) continue;
+    if (trial.state != TrialState::kPruned || trial.ended_by_verdict) continue;
     const double last = last_cost(history, trial, metric);
     costs[i] = std::isnan(last) || last > median ? last : median;
   }
   return costs;
 }
 
-std::vector<std::size_t> observed_trials(const History& history) {
+std::vector<std::size_t> observed_trials(const History& history, std::size_t most) {
   std::vector<std::size_t> trials;
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
     const StudyTrial& trial = history.trials[i];
-    if (trial.is_over() && trial.point.size() == history.space.size()) trials.push_back(i);
+    if (trial.is_over() && !trial.is_repeat && trial.point.size() == history.space.size()) trials.push_back(i);
   }
-  return trials.size() > kMaxObservations ? best_and_newest(history, trials) : trials;
+  return trials.size() > most ? best_and_newest(history, trials, most) : trials;
 }
 
 std::vector<std::size_t> pending_trials(const History& history, std::int64_t number) {

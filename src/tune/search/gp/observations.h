@@ -14,12 +14,14 @@ inline constexpr std::size_t kKeptBest = 100;         // of more, the best ones 
 inline constexpr std::size_t kMaxPending = 100;       // points on trial, the newest
 
 // Of one metric: its cost, or what stands for it. Of a trial that was pruned, the cost that it reported last, but no
-// less than the median of those that are complete; NaN where there is none, and where a trial failed.
+// less than the median of those that are complete; NaN where there is none, and where a trial failed or a verdict ended
+// it.
 std::vector<double> observed_costs(const History& history, const std::vector<std::size_t>& trials, std::size_t metric);
 
 // Indices of the trials that are over and have a point, in their order: all, or the best of the objectives' sum of
-// ranks and the newest, at most kMaxObservations.
-std::vector<std::size_t> observed_trials(const History& history);
+// ranks (kKeptBest, or half of `most` if that is less) and the newest, at most `most`. Without repeats, which would
+// look like proof that there is no noise.
+std::vector<std::size_t> observed_trials(const History& history, std::size_t most = kMaxObservations);
 // Indices of the trials that wait or run and have a point, but for that of this number: the newest.
 std::vector<std::size_t> pending_trials(const History& history, std::int64_t number);
 

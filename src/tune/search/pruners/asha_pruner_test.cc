@@ -62,6 +62,15 @@ TEST(AshaPrunerTest, WhoFailedOrHasNotReachedTheRungIsNoRival) {
   EXPECT_TRUE(asha_answer(history, 0).prune);
 }
 
+TEST(AshaPrunerTest, WhatAVerdictEndedIsNoRival) {
+  History history = minimized_loss();
+  add_flat(history, TrialState::kRunning, 5, 16);
+  for (int i = 0; i < 8; ++i) add_ended_by_verdict(history, 1, 16);
+  EXPECT_FALSE(asha_answer(history, 0).prune);
+  add_flat(history, TrialState::kPruned, 1, 16);
+  EXPECT_EQ(asha_answer(history, 0).why, "loss 5 at step 16 has rank 2 of 2 trials there; only the best goes on");
+}
+
 TEST(AshaPrunerTest, TheFirstRungIsAHundredthOfTheLongest) {
   History history = minimized_loss();
   const std::size_t trial = add_flat(history, TrialState::kRunning, 5, 9);

@@ -51,7 +51,7 @@ double best_cost_until(const History& history, const StudyTrial& trial, std::siz
 }
 
 bool is_comparable(const StudyTrial& trial) {
-  return trial.state != TrialState::kFailed && trial.state != TrialState::kWaiting;
+  return trial.state != TrialState::kFailed && trial.state != TrialState::kWaiting && !trial.ended_by_verdict;
 }
 
 std::optional<std::int64_t> longest_complete(const History& history, std::size_t metric) {

@@ -27,7 +27,8 @@ double cost_at_step(const History& history, const StudyTrial& trial, std::size_t
 // The best value up to a step; NaN where there is none.
 double best_cost_until(const History& history, const StudyTrial& trial, std::size_t metric, std::int64_t step);
 
-// Do others compare with it? Not with what failed, for then its values are in doubt, nor with what has not begun.
+// Do others compare with it? Not with what failed (as what ends with NaN does) or was ended by a verdict, for then its
+// values are in doubt, nor with what has not begun.
 bool is_comparable(const StudyTrial& trial);
 // The largest last step of complete trials. None where no complete trial has this curve.
 std::optional<std::int64_t> longest_complete(const History& history, std::size_t metric);

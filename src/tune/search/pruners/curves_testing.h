@@ -51,4 +51,11 @@ inline std::size_t add_flat(History& history, TrialState state, double value, st
   return add_trial(history, state, {values_from_one(std::vector<double>(steps, value))});
 }
 
+// What a verdict ended: it has reported the same value at all steps.
+inline std::size_t add_ended_by_verdict(History& history, double value, std::size_t steps) {
+  const std::size_t index = add_flat(history, TrialState::kPruned, value, steps);
+  history.trials[index].ended_by_verdict = true;
+  return index;
+}
+
 }  // namespace trainwarden::tune

@@ -77,6 +77,13 @@ TEST_F(DominatedPrunerTest, ComparesAtTheLastRungOfAllObjectives) {
   EXPECT_FALSE(judged({9, 6}, {4, 4}, {0.5, 0.7}, {.min_resource = 3}).prune);
 }
 
+TEST_F(DominatedPrunerTest, WhatAVerdictEndedBeatsNothing) {
+  const std::size_t ended = add(TrialState::kPruned, {1, 1}, {1, 1}, {0.9, 0.9});
+  EXPECT_TRUE(judged({4, 4}, {3, 3}, {0.5, 0.7}).prune);
+  history_.trials[ended].ended_by_verdict = true;
+  EXPECT_FALSE(judged({4, 4}, {3, 3}, {0.5, 0.7}).prune);
+}
+
 TEST_F(DominatedPrunerTest, NeedsToKnowEnough) {
   EXPECT_FALSE(judged({9, 6}, {4, 4}, {}).prune);
   EXPECT_FALSE(judged({9, 6}, {}, {0.5, 0.7}).prune);

@@ -52,6 +52,13 @@ TEST(TrustedStepTest, IsBehindTheCrossing) {
   EXPECT_FALSE(trusted_step(crossing_curves(7, 50)));
 }
 
+TEST(TrustedStepTest, LooksAtNothingThatAVerdictEnded) {
+  History history = crossing_curves(7, 50);
+  for (int i = 0; i < 9; ++i) add_ended_by_verdict(history, i, 100);
+  EXPECT_FALSE(trusted_step(history));
+  EXPECT_EQ(rank_agreement(history, 100).trials, 7u);
+}
+
 TEST(TrustedStepTest, IsNowhereWhereTheEndSaysNothing) {
   History history = crossing_curves(10, 50);
   for (StudyTrial& trial : history.trials) trial.values[0] = static_cast<double>(trial.number % 3);

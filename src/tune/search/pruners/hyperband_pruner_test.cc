@@ -54,6 +54,22 @@ TEST(HyperbandPrunerTest, EachBracketIsHalvedByItself) {
   }
 }
 
+TEST(HyperbandPrunerTest, WhatAVerdictEndedIsNoRival) {
+  History history = costs_in_order(27);
+  const auto pruner = make_hyperband_pruner({.max_resource = 27});
+  const auto pruned = [&] {
+    int count = 0;
+    for (std::size_t i = 200; i < 300; ++i) count += pruner->judge(history, i).prune ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(pruned(), 100);
+  for (std::size_t i = 0; i < 200; ++i) {
+    history.trials[i].state = TrialState::kPruned;
+    history.trials[i].ended_by_verdict = true;
+  }
+  EXPECT_LT(pruned(), 80);  // a third of each bracket of the hundred that are left goes on
+}
+
 TEST(HyperbandPrunerTest, NeedsToKnowTheLongest) {
   History history = costs_in_order(27);
   const auto pruner = make_hyperband_pruner();

@@ -47,6 +47,14 @@ TEST(MedianPrunerTest, WaitsForCompleteTrials) {
   EXPECT_FALSE(percentile_answer(history, {9, 9, 9}, {.startup_trials = 4, .min_trials = 5}).prune);
 }
 
+TEST(MedianPrunerTest, WhatAVerdictEndedOrFailedIsNotCompared) {
+  History history = third_values(minimized_loss(), {5, 5, 5, 5, 5});
+  for (int i = 0; i < 9; ++i) add_ended_by_verdict(history, 1, 4), add_flat(history, TrialState::kFailed, 1, 4);
+  EXPECT_FALSE(percentile_answer(history, {9, 9, 4}, {}).prune);
+  EXPECT_EQ(percentile_answer(history, {9, 9, 6}, {}).why,
+            "loss 6, its best up to step 3, is above the median 5 of 5 trials");
+}
+
 TEST(MedianPrunerTest, JudgesAtTheLastStepOfAnInterval) {
   const History history = third_values(minimized_loss(), {1, 1, 1, 1, 1});
   EXPECT_FALSE(percentile_answer(history, {9, 9, 9}, {.warmup_steps = 2, .interval_steps = 2}).prune);

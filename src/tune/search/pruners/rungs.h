@@ -28,9 +28,9 @@ std::optional<std::int64_t> least_rung(const History& history, std::size_t metri
 // included, that have a value at the last rung that it has reached, or as good as the last of them. It is asked anew at
 // each report until the next rung: who was let through for want of rivals ends when they come. (A decision taken once,
 // as in other libraries, would depend on when it was asked. Where one trial runs at a time both are the same.)
-// Pruned when its newest value is no number, wherever that is. Trials that failed, and those that `is_rival` (by their
-// index) denies, are not compared.
-// Needs one rival with a value at the rung. Below the step `trusted` nothing is compared.
+// Pruned when its newest value is no number, wherever that is. Trials that failed or that a verdict ended, and those
+// that `is_rival` (by their index) denies, are not compared. Needs one rival with a value at the rung. Below the step
+// `trusted` nothing is compared.
 PruneAnswer judge_at_rung(const History& history, std::size_t trial, std::size_t metric, const Rungs& rungs,
                           std::int64_t trusted, const std::function<bool(std::size_t)>& is_rival);
 

@@ -64,6 +64,12 @@ TEST(WilcoxonPrunerTest, OnlyAFeasibleTrialIsTheBest) {
   EXPECT_TRUE(wilcoxon_answer(history, {2, 4, 6, 8}).prune);
 }
 
+TEST(WilcoxonPrunerTest, WhatAVerdictEndedIsNeverTheBest) {
+  History history = minimized_loss();
+  history.trials[add_ended_by_verdict(history, 0, 4)].values = {0};
+  EXPECT_FALSE(wilcoxon_answer(history, {2, 4, 6, 8}).prune);
+}
+
 TEST(WilcoxonPrunerTest, DoesNotJudgeWhatIsNoNumber) {
   History history = minimized_loss();
   add_scored(history, {1, 2, 3, 4});

@@ -80,9 +80,24 @@ class Evolution {
     return positions;
   }
 
+  // The best feasible trial of the studies that this one starts from.
+  const StudyTrial* best_of_others() const {
+    const std::vector<std::size_t> objectives = history_.objectives();
+    const StudyTrial* best = nullptr;
+    for (const StudyTrial& trial : history_.trials) {
+      if (trial.number >= 0 || objectives.empty() || !is_feasible(history_, trial)) continue;
+      const auto cost = [&](const StudyTrial& one) {
+        return history_.metrics[objectives[0]].cost(one.values[objectives[0]]);
+      };
+      if (best == nullptr || cost(trial) < cost(*best)) best = &trial;
+    }
+    return best;
+  }
+
   Eigen::VectorXd first_mean() const {
-    const auto first = first_point(history_.space);
-    return first ? positions_of(*first) : Eigen::VectorXd::Constant(dimensions(), 0.5);
+    if (const auto first = first_point(history_.space)) return positions_of(*first);
+    const StudyTrial* const known = best_of_others();
+    return known != nullptr ? positions_of(known->point) : Eigen::VectorXd::Constant(dimensions(), 0.5);
   }
 
   // From the middle of an interval of width w, a normal distribution of deviation s leaves it with the probability

@@ -15,7 +15,9 @@ struct CmaesOptions {
 // "cmaes", by covariance_evolution.h, on the positions of numbers and ordered choices that are always active. What has
 // steps is rounded, with a least deviation that lets one in (parameters * population) draws leave its value. Other
 // choices and conditional parameters are drawn at random: nothing is learnt about them.
-// - The distribution starts at the first values of the space (in the middle, where there are none).
+// - The distribution starts at the first values of the space; where there are none at the best trial of the studies
+// that
+//   this one starts from, else in the middle.
 // - The note "cmaes" says the generation of a trial. A generation has ended when `population` of its trials are
 // complete
 //   or pruned; while others of it still run, more are drawn from the same distribution, and what ends late joins its
@@ -24,7 +26,8 @@ struct CmaesOptions {
 // are
 //   moved to the border, and if that misses a constraint, a random point is taken.
 // - When all deviations are below 1e-7 it starts again at a random point with twice the population.
-// - Pruned and infeasible trials are ranked as ranking.h says.
+// - Pruned and infeasible trials, and those that a verdict ended, are ranked as ranking.h says: the distribution moves
+//   away from what is ruinous. What failed is not learnt from.
 // kFailedPrecondition: several objectives (nsga2 or tpe can), or no parameter that it can search (tpe can).
 std::unique_ptr<TrialSampler> make_cmaes_sampler(const CmaesOptions& options = {});
 

@@ -42,9 +42,20 @@ struct Nsga2Parents {
   std::size_t generation = 0;
 };
 
+// Of the studies that this one starts from.
+std::vector<std::size_t> trials_of_others(const History& history) {
+  std::vector<std::size_t> trials;
+  for (std::size_t i = 0; i < history.trials.size() && history.trials[i].number < 0; ++i) {
+    const TrialState state = history.trials[i].state;
+    if (state == TrialState::kComplete || state == TrialState::kPruned) trials.push_back(i);
+  }
+  return trials;
+}
+
 Nsga2Parents parents_of(const History& history, std::int64_t number, std::size_t population) {
   Nsga2Parents parents;
-  std::vector<std::size_t> pool;
+  std::vector<std::size_t> pool = trials_of_others(history);
+  if (pool.size() < population) pool.clear();
   for (const std::vector<std::size_t>& members : generations_of(history, "nsga2", number)) {
     if (members.size() < population) break;
     pool.insert(pool.end(), members.begin(), members.end());
@@ -122,8 +133,10 @@ class Nsga2Sampler final : public TrialSampler {
     const Nsga2Parents parents = parents_of(history, number, options_.population);
     const Breeder breeder(history, parents.trials, options_);
     TRAINWARDEN_ASSIGN_OR_RETURN(Point point, untried_point(history, number, random, [&] {
-                                   return parents.trials.empty() ? startup_point(history.space, number, random)
-                                                                 : breeder.breed(random);
+                                   const bool is_first = number == 0 && first_point(history.space);
+                                   return parents.trials.empty() || is_first
+                                              ? startup_point(history.space, number, random)
+                                              : breeder.breed(random);
                                  }));
     return Suggestion{std::move(point), {{"nsga2", static_cast<double>(parents.generation)}}};
   }

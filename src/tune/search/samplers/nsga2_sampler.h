@@ -18,10 +18,13 @@ struct Nsga2Options {
 // numbers and ordered choices are crossed by simulated binary crossover (SBX, Deb and Agrawal 1995) and mutated
 // polynomially, other choices come from either parent and are mutated by drawing anew. What a child's conditions make
 // active and neither parent has is drawn at random.
-// - The first generation: the first values of the space as trial 0, then random points.
+// - The first generation: the first values of the space as trial 0, then random points; or children of the trials of
+// the
+//   studies that this one starts from, where those are a population.
 // - The note "nsga2" says the generation of a trial, those without it are not learnt from. A generation has ended when
 //   `population` of its trials are complete or pruned; while others still run, more are bred from the same parents. The
-//   parents of a generation are the `population` best of all trials of the generations before, as ranking.h ranks.
+//   parents of a generation are the `population` best of all trials of the generations before, as ranking.h ranks:
+//   what a verdict ended is a parent only for want of others, what failed never.
 // - Children that miss a constraint between parameters are bred again, a hundred times; then a random point is taken.
 // - A countable space has each point tried once; then kResourceExhausted.
 std::unique_ptr<TrialSampler> make_nsga2_sampler(const Nsga2Options& options = {});

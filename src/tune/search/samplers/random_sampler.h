@@ -8,7 +8,7 @@
 namespace trainwarden::tune {
 
 // "random": trial 0 has the first values of the space, where there are any; every other one is drawn by random_point(),
-// whatever has been tried.
+// whatever has been tried, here or in another study.
 std::unique_ptr<TrialSampler> make_random_sampler();
 
 }  // namespace trainwarden::tune

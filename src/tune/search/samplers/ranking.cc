@@ -21,7 +21,7 @@ bool is_dominated_by(const Costs& one, const Costs& other) {
 
 // The key of a trial; smaller is better.
 struct RankKey {
-  int group = 0;      // 0: feasible, 1: without a finite objective, 2: pruned, 3: infeasible
+  int group = 0;      // 0: feasible, 1: without a finite objective, 2: pruned, 3: infeasible, 4: ruinous
   double first = 0;   // cost or rank, -step, violation
   double second = 0;  // -crowding distance, value at the step
   std::size_t trial = 0;
@@ -52,6 +52,7 @@ RankKey key_of_pruned(const History& history, std::size_t trial, std::size_t obj
 RankKey key_of(const History& history, std::size_t index, std::span<const std::size_t> objectives,
                bool has_constraints) {
   const StudyTrial& trial = history.trials[index];
+  if (trial.ended_by_verdict) return {.group = 4, .trial = index};
   const double violation = has_constraints ? violation_of(history, trial) : 0;
   const bool is_pruned = trial.state == TrialState::kPruned;  // it may have ended before its constraints were known
   if (violation > 0 || (std::isnan(violation) && !is_pruned)) {

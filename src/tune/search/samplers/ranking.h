@@ -23,7 +23,8 @@ std::vector<double> crowding_distances(std::span<const Costs> rows);
 // - feasible complete ones by cost; with several objectives by nondominated rank, and within a rank the least crowded
 //   first; then those whose objectives are no finite numbers,
 // - pruned ones, by their last step (of the first objective's series), later first, and then by the value there,
-// - infeasible ones by violation; unknown is the largest.
+// - infeasible ones by violation; unknown is the largest,
+// - those that a verdict ended.
 // Equal ones by their index. `count`: only so many.
 std::vector<std::size_t> best_first(const History& history, std::vector<std::size_t> trials,
                                     std::size_t count = std::numeric_limits<std::size_t>::max());

@@ -29,6 +29,14 @@ TEST(RankingTest, OrdersByStateThenByWhatIsKnown) {
   EXPECT_EQ(best_first(history, {9, 2, 6, 0}, 2), (std::vector<std::size_t>{0, 6}));
 }
 
+TEST(RankingTest, WhatAVerdictEndedIsTheWorst) {
+  History history{.space = unit_line(), .metrics = {{.name = "loss"}}};
+  history.trials = {ended(TrialState::kPruned, {0}), ended(TrialState::kPruned, {}), ended(TrialState::kComplete, {9})};
+  history.trials[0].ended_by_verdict = true;
+  history.trials[0].series = {{{1000, 0}}};
+  EXPECT_EQ(best_first(history, {0, 1, 2}), (std::vector<std::size_t>{2, 1, 0}));
+}
+
 TEST(RankingTest, FrontsComeInTurnAndTheLeastCrowdedFirst) {
   History history{.space = unit_line(), .metrics = {{.name = "time"}, {.name = "f1", .goal = Goal::kMaximize}}};
   // The front: (0, 0), (1, 4), (4, 5), (10, 10); of its inner points (4, 5) has the larger box.

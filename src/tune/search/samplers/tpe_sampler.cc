@@ -26,7 +26,8 @@ std::vector<std::size_t> finished_trials(const History& history, std::int64_t nu
   std::vector<std::size_t> finished;
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
     const StudyTrial& trial = history.trials[i];
-    const bool is_finished = trial.state == TrialState::kComplete || trial.state == TrialState::kPruned;
+    const bool is_finished =
+        trial.state == TrialState::kComplete || (trial.state == TrialState::kPruned && !trial.ended_by_verdict);
     if (is_finished && trial.number != number && trial.point.size() == history.space.size()) finished.push_back(i);
   }
   return finished;
@@ -145,7 +146,9 @@ class TpeSampler final : public TrialSampler {
     const std::size_t startup =
         options_.startup > 0 ? options_.startup : std::max<std::size_t>(10, 2 * history.space.size());
     std::optional<TpeModel> model;
-    if (finished.size() >= startup) model.emplace(history, split_trials(history, number, finished), options_);
+    const bool is_first = number == 0 && first_point(history.space);  // also where another study is known
+    if (finished.size() >= startup && !is_first)
+      model.emplace(history, split_trials(history, number, finished), options_);
     TRAINWARDEN_ASSIGN_OR_RETURN(Point point, untried_point(history, number, random, [&] {
                                    return model ? model->draw(random) : startup_point(history.space, number, random);
                                  }));

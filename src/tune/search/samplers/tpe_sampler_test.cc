@@ -81,6 +81,25 @@ TEST(TpeSamplerTest, LearnsWhichPointsAreFeasible) {
   EXPECT_GE(feasible, 12);
 }
 
+TEST(TpeSamplerTest, WhatAVerdictEndedCountsAsFailed) {
+  History history{.space = *Space::make({number_between("x", 0, 1)}), .metrics = {{.name = "loss"}}, .seed = 2};
+  for (int i = 0; i < 30; ++i) {
+    const bool is_ruinous = i >= 12;
+    history.trials.push_back({.number = i,
+                              .point = {is_ruinous ? 0.2 + 0.01 * (i - 12) : 0.05 * i},
+                              .state = is_ruinous ? TrialState::kFailed : TrialState::kComplete,
+                              .values = {std::abs(0.05 * i - 0.3)}});
+  }
+  const auto as_failed = make_tpe_sampler()->suggest(history, 30);
+  for (std::size_t i = 12; i < 30; ++i) {
+    history.trials[i].state = TrialState::kPruned;
+    history.trials[i].series = {{{1000, 0}}};
+  }
+  EXPECT_NE(make_tpe_sampler()->suggest(history, 30)->point, as_failed->point);
+  for (std::size_t i = 12; i < 30; ++i) history.trials[i].ended_by_verdict = true;
+  EXPECT_EQ(make_tpe_sampler()->suggest(history, 30)->point, as_failed->point);
+}
+
 // The hypervolume of the front below (1, 1), for two objectives.
 double hypervolume(const History& history) {
   std::vector<std::pair<double, double>> front;

@@ -28,7 +28,7 @@ std::optional<Point> any_untried(const Lattice& lattice, const TriedPoints& trie
 TriedPoints::TriedPoints(const History& history, std::int64_t but) {
   hashes_.reserve(history.trials.size());
   for (const StudyTrial& trial : history.trials) {
-    if (trial.number != but) hashes_.insert(hash_of(trial.point));
+    if (trial.number >= 0 && trial.number != but) hashes_.insert(hash_of(trial.point));
   }
 }
 

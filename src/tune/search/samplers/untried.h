@@ -9,7 +9,8 @@
 
 namespace trainwarden::tune {
 
-// The points of a history, of all trials but that of one number.
+// The points of a history, of all trials of this study but that of one number. What another study has tried is still to
+// be tried here, or the best of it could never be found.
 class TriedPoints {
  public:
   TriedPoints(const History& history, std::int64_t but);

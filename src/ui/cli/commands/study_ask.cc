@@ -10,6 +10,7 @@
 #include "ui/cli/commands/study_commands.h"
 #include "ui/cli/options/study_choice.h"
 #include "ui/cli/options/words_option.h"
+#include "ui/cli/reports/study_text.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/views/study_view.h"
@@ -25,7 +26,7 @@ struct StudyCreateOptions {
 
 struct StudyAskOptions {
   StudyChoice study;
-  std::string worker;
+  std::string worker, fingerprint;
   double lease_seconds = 0;
   bool json = false;
 };
@@ -73,7 +74,11 @@ int act(const StudyAskOptions& options) {
   auto sampler = sampler_of(study->spec());
   if (!sampler.ok()) return report_error(sampler.status());
   const std::string worker = options.worker.empty() ? fmt::format("{}:{}", host_name(), ::getppid()) : options.worker;
-  const auto trial = study->ask(**sampler, {.worker = worker, .lease_seconds = options.lease_seconds, .job_of = {}});
+  tune::AskOptions asked{.worker = worker, .lease_seconds = options.lease_seconds, .fingerprint = options.fingerprint};
+  asked.answered = [&study](std::int64_t trial) {
+    emit(stderr, "{}\n", trial_line(*study, static_cast<std::size_t>(trial)));
+  };
+  const auto trial = study->ask(**sampler, asked);
   if (!trial.ok()) return report_error(trial.status());
   const auto index = static_cast<std::size_t>(*trial);
   if (options.json) {
@@ -155,9 +160,11 @@ void add_study_create(CLI::App& study, CommandAction& action) {
   CLI::App& command = add_command(study, "create", "Make a study whose trials you run yourself", options, action, act);
   command.add_option("FILE", o.study.file, "The study: parameters, metrics and budget")->required()->type_name("");
   add_name_option(command, o.study.name, "Name of the study (default: the file's)");
+  add_from_option(command, o.study.from);
   add_studies_option(command, o.studies);
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden study create study.toml --name squad"});
+  set_examples(command, {"trainwarden study create study.toml --name squad",
+                         "trainwarden study create study.toml --name squad-2 --from squad"});
 }
 
 void add_study_ask(CLI::App& study, CommandAction& action) {
@@ -167,9 +174,15 @@ void add_study_ask(CLI::App& study, CommandAction& action) {
   add_study_choice(command, o.study);
   command.add_option("--worker", o.worker, "Who runs it, for people (default: this host and process)")
       ->type_name("TEXT");
+  command
+      .add_option("--fingerprint", o.fingerprint,
+                  "Of the code and data that it runs with: results of another one are not taken for its own")
+      ->type_name("TEXT");
   add_lease_option(command, o.lease_seconds);
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden study ask squad", "trainwarden study ask squad --lease 600 --json"});
+  set_examples(command,
+               {"trainwarden study ask squad", "trainwarden study ask squad --fingerprint $(git rev-parse HEAD)",
+                "trainwarden study ask squad --lease 600 --json"});
 }
 
 void add_study_report(CLI::App& study, CommandAction& action) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -37,7 +38,9 @@ struct StudyFileChoice {
   std::string name;                      // empty: the file's
   std::optional<std::int64_t> parallel;  // none: the file's
   std::optional<std::int64_t> trials;
+  std::vector<std::string> from;  // empty: the file's
 };
+void add_from_option(CLI::App& command, std::vector<std::string>& from);
 Result<tune::StudySpec> read_study_file(const StudyFileChoice& choice);
 
 Result<std::unique_ptr<tune::TrialSampler>> sampler_of(const tune::StudySpec& spec);

@@ -74,8 +74,12 @@ int act(const TuneOptions& options) {
   if (const Status search = check_search(*spec); !search.ok()) return report_error(search);
   auto trials = job_trials_of(*spec, options.places);
   if (!trials.ok()) return report_error(trials.status());
+  const storage::Location studies(studies_folder(options.studies));
+  if (const Status origins = tune::Study::check_origins(studies, *spec, system_clock()); !origins.ok()) {
+    return report_error(origins);
+  }
   if (options.dry_run) return print_plan(*spec, options.json);
-  auto study = tune::Study::create(studies_folder(options.studies), *std::move(spec), system_clock());
+  auto study = tune::Study::create(studies, *std::move(spec), system_clock());
   if (!study.ok()) return report_error(study.status());
   return conduct_study(*study, *trials, options.json);
 }
@@ -91,8 +95,16 @@ Result<tune::StudySpec> read_study_file(const StudyFileChoice& choice) {
   if (spec->name.empty()) spec->name = std::filesystem::path(choice.file).stem().string();
   if (choice.parallel) spec->parallel = *choice.parallel;
   if (choice.trials) spec->budget.trials = choice.trials;
+  if (!choice.from.empty()) spec->from = choice.from;
   if (!spec->job.empty()) spec->job = whole_path_of_job(*spec, choice.file);
   return *std::move(spec);
+}
+
+void add_from_option(CLI::App& command, std::vector<std::string>& from) {
+  command
+      .add_option("--from", from,
+                  "Begin with what the trials of this study have found; may be given often (default: the file's)")
+      ->type_name("STUDY");
 }
 
 Result<std::unique_ptr<tune::TrialSampler>> sampler_of(const tune::StudySpec& spec) {
@@ -133,7 +145,7 @@ int conduct_study(tune::Study& study, tune::TrialRunner& trials, bool json) {
   if (!sampler.ok()) return report_error(sampler.status());
   auto pruner = tune::make_pruner(study.spec().pruner);
   if (!pruner.ok()) return report_error(pruner.status());
-  emit(stderr, "{}\n", sampler_text(study.spec(), study.state().history()));
+  emit(stderr, "{}\n", sampler_text(study.spec(), study.state().searched()));
   auto conductor = tune::Conductor::take(study, **sampler, pruner->get(), trials, system_clock(), notices_of(study));
   if (!conductor.ok()) return report_error(conductor.status());
   process::SignalRelay relay;
@@ -169,13 +181,15 @@ void add_tune(CLI::App& app, CommandAction& action) {
   command.add_option("--trials", o.study.trials, "Trials in all (default: the file's)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, tune::kMaxTrials));
+  add_from_option(command, o.study.from);
   command.add_flag("--dry-run", o.dry_run, "Check the study and its job, and start nothing");
   add_studies_option(command, o.studies);
   add_jobs_option(command, o.places.jobs);
   add_runs_option(command, o.places.runs);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden tune study.toml", "trainwarden tune study.toml --dry-run",
-                         "trainwarden tune study.toml --name squad-2 --parallel 4 --trials 100"});
+                         "trainwarden tune study.toml --name squad-2 --parallel 4 --trials 100",
+                         "trainwarden tune study.toml --name squad-3 --from squad --from squad-2"});
 }
 
 }  // namespace trainwarden::cli

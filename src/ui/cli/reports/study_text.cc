@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "tune/study/study_warnings.h"
 #include "ui/cli/terminal/table.h"
 #include "ui/views/study_importance.h"
 #include "ui/views/study_view.h"
@@ -74,6 +76,12 @@ Table trials_table(const tune::Study& study, const std::vector<std::size_t>& tri
   return table;
 }
 
+std::map<std::string, std::size_t> origins_of(const tune::Study& study) {
+  std::map<std::string, std::size_t> origins;
+  for (const tune::InheritedTrial& each : study.state().inherited()) ++origins[each.study];
+  return origins;
+}
+
 std::string csv_cell(const std::string& text) {
   const bool is_formula = !text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos &&
                           !parse_double(text).has_value();
@@ -102,6 +110,11 @@ std::string study_text(const tune::Study& study, std::int64_t now_unix_ns, std::
                       state.count(TrialState::kWaiting));
   if (state.trial_seconds() > 0) text += fmt::format("; they took {}", seconds_text(state.trial_seconds()));
   text += "\n";
+  for (const auto& [name, trials] : origins_of(study)) {
+    text += fmt::format("it starts from {} trials of {}\n", trials, name);
+  }
+  for (const std::string& warning : tune::study_warnings(study.spec(), state))
+    text += fmt::format("warning: {}\n", warning);
   if (study.damaged() > 0) text += fmt::format("{} entries of its log are damaged and left out\n", study.damaged());
   const std::string mattered = views::what_mattered_text(study);
   if (!mattered.empty()) text += fmt::format("What mattered: {}\n", mattered);

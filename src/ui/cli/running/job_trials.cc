@@ -1,18 +1,22 @@
 #include "ui/cli/running/job_trials.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
+#include "tune/study/repeats.h"
 #include "tune/trial_runs/run_series.h"
 #include "ui/cli/options/job_choice.h"
+#include "work/experiments/job_fingerprint.h"
 #include "work/jobs/spec_change.h"
 
 namespace trainwarden::cli {
 namespace {
 
 constexpr std::size_t kMaxNames = 12;  // of metrics, in a message
+constexpr std::chrono::nanoseconds kFingerprintAge = std::chrono::seconds(3);
 
 document::DocumentValue document_value(const tune::TriedValue& value) {
   document::DocumentValue made;
@@ -42,8 +46,11 @@ std::string hopeless(const diagnosis::Diagnosis& diagnosis) {
 
 }  // namespace
 
-JobTrials::JobTrials(JobTrialsOptions options, std::string text, jobs::Backend backend)
-    : options_(std::move(options)), text_(std::move(text)), backend_(backend) {}
+JobTrials::JobTrials(JobTrialsOptions options, CheckedJob job)
+    : options_(std::move(options)),
+      text_(std::move(job.text)),
+      spec_(std::move(job.spec)),
+      folder_(std::move(job.folder)) {}
 
 Result<JobTrials> JobTrials::make(JobTrialsOptions options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(options.spec));
@@ -52,14 +59,14 @@ Result<JobTrials> JobTrials::make(JobTrialsOptions options) {
   }
   JobBackends backends;
   TRAINWARDEN_RETURN_IF_ERROR(check_for_submission(job, backends));
-  return JobTrials(std::move(options), std::move(job.text), job.spec.backend);
+  return JobTrials(std::move(options), std::move(job));
 }
 
 Status JobTrials::start(const std::string& job, const tune::TriedValues& values) {
   jobs::SpecChange change;
   for (const auto& [name, value] : values) change.hyperparameters[name] = document_value(value);
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string text, jobs::changed_spec(text_, change));
-  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob checked, check_job_text(std::move(text), options_.spec, backend_));
+  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob checked, check_job_text(std::move(text), options_.spec, spec_.backend));
   checked.warnings.clear();  // which were told of the study
   TRAINWARDEN_RETURN_IF_ERROR(check_for_submission(checked, backends_));
   SubmitPlan plan;
@@ -118,6 +125,15 @@ void JobTrials::read_end(const jobs::JobRecord& record, const jobs::Transition& 
     if (!look.verdict.empty()) end.why = look.verdict + "; " + end.why;
   }
   look.end = std::move(end);
+}
+
+std::string JobTrials::fingerprint() {
+  const std::int64_t now_ns = system_clock().steady_ns();
+  if (fingerprint_.empty() || now_ns - fingerprint_steady_ns_ > kFingerprintAge.count()) {
+    fingerprint_ = experiments::fingerprint_of_job(spec_, text_, folder_).value_or(tune::kUnknownFingerprint);
+    fingerprint_steady_ns_ = now_ns;
+  }
+  return fingerprint_;
 }
 
 Status JobTrials::stop(const std::string& job, const std::string& why) {

@@ -1,6 +1,8 @@
 // JobTrials: runs the trials of a study as jobs.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,6 +35,8 @@ class JobTrials final : public tune::TrialRunner {
   Status start(const std::string& job, const tune::TriedValues& values) override;
   Result<tune::TrialLook> look(const std::string& job) override;
   Status stop(const std::string& job, const std::string& why) override;
+  // fingerprint_of_job(), which is asked for once in a few seconds: code that changes faster is seen a little later.
+  std::string fingerprint() override;
 
  private:
   // What is kept of a trial that runs, so that nothing is read twice.
@@ -41,13 +45,16 @@ class JobTrials final : public tune::TrialRunner {
     rules::RunDiagnosis diagnosis;
   };
 
-  JobTrials(JobTrialsOptions options, std::string text, jobs::Backend backend);
+  JobTrials(JobTrialsOptions options, CheckedJob job);
   void read_run(const std::string& job, const jobs::JobRecord& record, tune::TrialLook& look);
   void read_end(const jobs::JobRecord& record, const jobs::Transition& now, tune::TrialLook& look) const;
 
   JobTrialsOptions options_;
   std::string text_;
-  jobs::Backend backend_;
+  jobs::JobSpec spec_;
+  std::filesystem::path folder_;  // where relative paths of the job begin
+  std::string fingerprint_;
+  std::int64_t fingerprint_steady_ns_ = 0;    // when it was asked for
   std::map<std::string, Followed> followed_;  // by job
   JobBackends backends_;
 };
