@@ -33,7 +33,14 @@ struct StudyMetric {
   double cost(double value) const { return goal == Goal::kMinimize ? value : -value; }
 };
 
-enum class TrialState : std::uint8_t { kWaiting, kRunning, kComplete, kPruned, kFailed };
+enum class TrialState : std::uint8_t {
+  kWaiting,
+  kRunning,
+  kComplete,
+  kPruned,
+  kFailed,
+  kPaused,  // it stands at a rung with a checkpoint, and goes on when it becomes one of the best there
+};
 
 struct Intermediate {
   std::int64_t step = 0;
@@ -48,7 +55,16 @@ struct StudyTrial {
   std::vector<std::vector<Intermediate>> series;  // of each metric; steps rise
   std::map<std::string, double> notes;            // of the sampler that suggested it, for its own use
 
-  bool is_over() const { return state != TrialState::kWaiting && state != TrialState::kRunning; }
+  std::int64_t passed_rung = 0;  // the highest rung behind which it may go on; 0: none
+
+  bool is_over() const {
+    return state == TrialState::kComplete || state == TrialState::kPruned || state == TrialState::kFailed;
+  }
+  // Its last intermediate value says what it is worth: it has ended early, or has stood or stands at a rung.
+  bool counts_by_last_value() const {
+    return state == TrialState::kPruned || state == TrialState::kPaused ||
+           (state == TrialState::kRunning && passed_rung > 0);
+  }
 };
 
 struct History {

@@ -16,9 +16,9 @@ namespace {
 using format::Json;
 using format::OrderedJson;
 
-constexpr std::array<std::string_view, 7> kEventKinds = {"suggested", "started", "beat",    "reported",
-                                                         "ended",     "closed",  "reopened"};
-constexpr std::array<std::string_view, 5> kStates = {"waiting", "running", "complete", "pruned", "failed"};
+constexpr std::array<std::string_view, 9> kEventKinds = {"suggested", "started",  "beat",   "reported", "ended",
+                                                         "closed",    "reopened", "paused", "promoted"};
+constexpr std::array<std::string_view, 6> kStates = {"waiting", "running", "complete", "pruned", "failed", "paused"};
 constexpr std::size_t kMaxNumbers = 1000;  // of one event
 
 template <std::size_t N>
@@ -74,12 +74,17 @@ Status read_texts(const Json& json, StudyEvent& event) {
   return {};
 }
 
+bool has_step(StudyEventKind kind) {
+  return kind == StudyEventKind::kReported || kind == StudyEventKind::kPromoted;
+}
+
 Status read_state(const Json& json, StudyEvent& event) {
   if (event.kind != StudyEventKind::kEnded) return {};
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string word, format::string_field(json, "state"));
-  const auto state = place_of(kStates, word);
-  if (!state || *state < 2) return Status(Code::kDataLoss, fmt::format("state: no trial ends {}", printable(word)));
-  event.state = static_cast<TrialState>(*state);
+  const auto place = place_of(kStates, word);
+  const StudyTrial ended{.state = static_cast<TrialState>(place.value_or(0))};
+  if (!ended.is_over()) return Status(Code::kDataLoss, fmt::format("state: no trial ends {}", printable(word)));
+  event.state = ended.state;
   return {};
 }
 
@@ -102,7 +107,7 @@ OrderedJson json_of(const StudyEvent& event) {
     if (!text->empty()) json[field] = *text;
   }
   if (event.lease_unix_ns > 0) json["lease"] = event.lease_unix_ns;
-  if (event.kind == StudyEventKind::kReported) json["step"] = event.step;
+  if (has_step(event.kind)) json["step"] = event.step;
   if (event.kind == StudyEventKind::kEnded) json["state"] = kStates[static_cast<std::size_t>(event.state)];
   if (!event.metrics.empty()) json["metrics"] = numbers_json(event.metrics);
   if (!event.why.empty()) json["why"] = event.why;
@@ -130,7 +135,7 @@ Result<StudyEvent> study_event_of(const Json& json) {
   if (json.contains("lease")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.lease_unix_ns, format::int_field(json, "lease", 0));
   }
-  if (event.kind == StudyEventKind::kReported) {
+  if (has_step(event.kind)) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.step, format::int_field(json, "step"));
   }
   if (json.contains("seconds")) {

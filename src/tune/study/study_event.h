@@ -22,6 +22,8 @@ enum class StudyEventKind : std::uint8_t {
   kEnded,      // state, metrics, why, seconds
   kClosed,     // the study takes no more trials: why
   kReopened,   // it does again: why
+  kPaused,     // its worker lets it stand with a checkpoint: why
+  kPromoted,   // it has passed a rung, and goes on where it was paused: step, worker, why
 };
 
 struct StudyEvent {

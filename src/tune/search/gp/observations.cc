@@ -81,7 +81,7 @@ std::vector<double> observed_costs(const History& history, const std::vector<std
   const double median = median_of(costs);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const StudyTrial& trial = history.trials[trials[i]];
-    if (trial.state != TrialState::kPruned) continue;
+    if (!trial.counts_by_last_value()) continue;
     const double last = last_cost(history, trial, metric);
     costs[i] = std::isnan(last) || last > median ? last : median;
   }
@@ -92,7 +92,8 @@ std::vector<std::size_t> observed_trials(const History& history) {
   std::vector<std::size_t> trials;
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
     const StudyTrial& trial = history.trials[i];
-    if (trial.is_over() && trial.point.size() == history.space.size()) trials.push_back(i);
+    if ((trial.is_over() || trial.counts_by_last_value()) && trial.point.size() == history.space.size())
+      trials.push_back(i);
   }
   return trials.size() > kMaxObservations ? best_and_newest(history, trials) : trials;
 }
@@ -101,7 +102,8 @@ std::vector<std::size_t> pending_trials(const History& history, std::int64_t num
   std::vector<std::size_t> trials;
   for (std::size_t i = history.trials.size(); i-- > 0 && trials.size() < kMaxPending;) {
     const StudyTrial& trial = history.trials[i];
-    if (!trial.is_over() && trial.number != number && trial.point.size() == history.space.size()) trials.push_back(i);
+    const bool is_pending = !trial.is_over() && !trial.counts_by_last_value();
+    if (is_pending && trial.number != number && trial.point.size() == history.space.size()) trials.push_back(i);
   }
   return trials;
 }

@@ -19,6 +19,7 @@ struct JobTrialsOptions {
   std::string jobs, runs;
   std::vector<std::string> metrics;  // names
   bool ends_by_verdict = true;
+  bool pauses = false;  // trials stop and go on: their job has to say that it can
 };
 
 // A metric that no run measures itself: how long the job's program has run, in seconds.
@@ -33,6 +34,7 @@ class JobTrials final : public tune::TrialRunner {
   Status start(const std::string& job, const tune::TriedValues& values) override;
   Result<tune::TrialLook> look(const std::string& job) override;
   Status stop(const std::string& job, const std::string& why) override;
+  Status go_on(const std::string& job, const std::string& why) override;
 
  private:
   // What is kept of a trial that runs, so that nothing is read twice.
