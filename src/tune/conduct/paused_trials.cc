@@ -22,7 +22,7 @@ std::vector<std::size_t> PausedTrials::paused() const {
   return paused;
 }
 
-void PausedTrials::tell(const Status& status, const std::string& job) const {
+void PausedTrials::warn_of(const Status& status, const std::string& job) const {
   if (!status.ok() && notices_.trouble) notices_.trouble(status.with_context(job));
 }
 
@@ -43,11 +43,9 @@ Status PausedTrials::follow() {
 Status PausedTrials::follow(std::size_t trial) {
   const std::string job = study_.state().record(trial).job;
   auto look = runner_.look(job);
-  if (look.status().code() == Code::kNotFound) {
-    return finish(trial, {.state = TrialState::kFailed, .metrics = {}, .why = look.status().message(), .seconds = {}});
-  }
+  if (look.status().code() == Code::kNotFound) return fail(trial, look.status().message());
   if (!look.ok()) {
-    tell(look.status(), job);
+    warn_of(look.status(), job);
     return {};
   }
   if (look->end && look->was_stopped) {
@@ -60,7 +58,7 @@ Status PausedTrials::follow(std::size_t trial) {
   }
   if (rests_.contains(trial)) return {};
   const Status stopped = runner_.stop(job, study_.state().record(trial).why);
-  tell(stopped, job);
+  warn_of(stopped, job);
   if (stopped.ok()) rests_[trial] = Rest::kStopping;
   return {};
 }
@@ -81,18 +79,20 @@ Result<PausedTrials::Next> PausedTrials::promote_next(const std::string& worker,
   if (rest == rests_.end() || rest->second != Rest::kStands) return Next::kStops;
   const std::string job = study_.state().record(next->trial).job;
   const Status goes_on = runner_.go_on(job, next->why);
-  if (!goes_on.ok()) {
-    tell(goes_on, job);
-    TRAINWARDEN_RETURN_IF_ERROR(finish(next->trial, {.state = TrialState::kFailed,
-                                                     .metrics = {},
-                                                     .why = "it could not go on: " + goes_on.message(),
-                                                     .seconds = {}}));
+  rests_.erase(next->trial);
+  if (goes_on.ok()) {
+    TRAINWARDEN_RETURN_IF_ERROR(study_.promote(static_cast<std::int64_t>(next->trial), next->rung, worker, next->why));
+    if (notices_.started) notices_.started(next->trial);
     return Next::kPromoted;
   }
-  rests_.erase(next->trial);
-  TRAINWARDEN_RETURN_IF_ERROR(study_.promote(static_cast<std::int64_t>(next->trial), next->rung, worker, next->why));
-  if (notices_.started) notices_.started(next->trial);
+  warn_of(goes_on, job);
+  if (goes_on.code() == Code::kUnavailable) return Next::kStops;  // it may go on: a look will tell, and stop it again
+  TRAINWARDEN_RETURN_IF_ERROR(fail(next->trial, "it could not go on: " + goes_on.message()));
   return Next::kPromoted;
+}
+
+Status PausedTrials::fail(std::size_t trial, const std::string& why) {
+  return finish(trial, {.state = TrialState::kFailed, .metrics = {}, .why = why, .seconds = {}});
 }
 
 Status PausedTrials::give_up(const std::string& why) {

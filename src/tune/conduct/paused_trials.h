@@ -41,8 +41,9 @@ class PausedTrials {
 
   std::vector<std::size_t> paused() const;
   Status follow(std::size_t trial);
+  Status fail(std::size_t trial, const std::string& why);
   Status finish(std::size_t trial, TrialEnd end);
-  void tell(const Status& status, const std::string& job) const;
+  void warn_of(const Status& status, const std::string& job) const;
 
   Study& study_;
   TrialPruner* pruner_;

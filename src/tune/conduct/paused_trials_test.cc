@@ -104,7 +104,8 @@ class PausedTrialsTest : public testing::Test {
   }
 
   FakeClock clock_;
-  storage::Location studies_{storage::create_memory_storage(), "studies"};
+  std::shared_ptr<storage::MemoryStorage> memory_ = storage::create_memory_storage();
+  storage::Location studies_{memory_, "studies"};
   TableSampler sampler_;
   SteppingRunner runner_;
   std::unique_ptr<TrialPruner> pruner_ =
