@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "jobs"))
 from job_trials import processes_with  # noqa: E402
 from study_trial import StudyFolder, wrong_of_study  # noqa: E402
 
-HALVING = "pruner = \"asha:min_resource=1,reduction_factor=3,check_fidelity=false,pause=true\""
+HALVING = "pruner = \"asha:min_resource=2,reduction_factor=3,check_fidelity=false,pause=true\""
 
 
 def run_killed(study, kills, draw):
@@ -43,8 +43,8 @@ def run_killed(study, kills, draw):
 
 
 def check_paused(study, draw):
-    """Nine trials of nine steps, of which a third passes each rung: the best one is complete, the others were paused."""
-    study.write(trials=9, parallel=2, more=HALVING, preemptible=True)
+    """Nine trials of twelve steps, of which a third passes each rung: the best one is complete, the others were paused."""
+    study.write(trials=9, parallel=2, more=HALVING, seconds=0.2, steps=12, preemptible=True)
     run_killed(study, 3, draw)
     shown = study.shown()
     wrong = wrong_of_study(study, shown)
@@ -59,9 +59,9 @@ def check_paused(study, draw):
     if not any(study.begins(number)[-1] > 0 for number in went_on):
         wrong.append("no trial went on from a checkpoint")
     made = sum(len(study.steps_of(number)) for number in range(9))
-    if made >= 81 * 3 // 4:
-        wrong.append(f"{made} of 81 steps were made: too little was saved")
-    print(f"paused: {shown['counts']}; {made} of 81 steps made; trials {went_on} went on from checkpoints")
+    if made >= 108:
+        wrong.append(f"{made} of 108 steps were made: nothing was saved")
+    print(f"paused: {shown['counts']}; {made} of 108 steps made; trials {went_on} went on from checkpoints")
     return wrong
 
 

@@ -33,6 +33,17 @@ std::string standing_text(const History& history, std::size_t metric, std::int64
                      value_text(history.metrics[metric], ranking[place].first, rung), place + 1, ranking.size());
 }
 
+// "the best goes on", "the best 3 go on"
+std::string who_goes_on(std::size_t count) {
+  return count == 1 ? "the best goes on" : fmt::format("the best {} go on", count);
+}
+
+// Where a trial is at its end there is nothing to be saved.
+bool is_end(const History& history, std::size_t metric, std::int64_t rung) {
+  const auto longest = longest_complete(history, metric);
+  return longest && rung >= *longest;
+}
+
 // The rungs of a group at which trials are paused, the highest first, with those trials.
 using WaitingByRung = std::map<std::int64_t, std::vector<std::size_t>, std::greater<>>;
 
@@ -60,11 +71,13 @@ std::optional<Promotion> promotion_of(const History& history, std::size_t metric
   for (const auto& [rung, waiting] : waiting_of(history, metric, group)) {
     const RungRanking ranking = ranking_at(history, metric, rung, group.is_member);
     const std::size_t go_on = ranking.size() / static_cast<std::size_t>(group.rungs.factor);
-    const auto place = first_waiting(ranking, waiting, any ? ranking.size() : go_on);
+    const bool all_go_on = is_end(history, metric, rung);
+    const auto place = first_waiting(ranking, waiting, any || all_go_on ? ranking.size() : go_on);
     if (!place) continue;
-    std::string why = standing_text(history, metric, rung, ranking, *place);
-    why += any ? ": the best that waits, and none is complete" : fmt::format(", and the best {} go on", go_on);
-    return Promotion{ranking[*place].second, rung, std::move(why)};
+    const std::string why_any = all_go_on ? "it is at its end" : "the best that waits, and none is complete";
+    return Promotion{ranking[*place].second, rung,
+                     fmt::format("{}: {}", standing_text(history, metric, rung, ranking, *place),
+                                 any || all_go_on ? why_any : who_goes_on(go_on))};
   }
   return std::nullopt;
 }
@@ -77,6 +90,7 @@ PruneAnswer judge_arrival(const History& history, std::size_t trial, std::size_t
   const Curve curve = curve_of(history.trials[trial], metric);
   const auto rung = curve.empty() ? std::nullopt : rungs.last_at(curve.back().step);
   if (!rung || *rung < trusted || *rung <= history.trials[trial].passed_rung) return {};
+  if (is_end(history, metric, *rung)) return {};
   const RungRanking ranking =
       ranking_at(history, metric, *rung, [&](std::size_t i) { return i == trial || is_rival(i); });
   const auto own = std::find_if(ranking.begin(), ranking.end(), [&](const auto& each) { return each.second == trial; });
@@ -85,8 +99,7 @@ PruneAnswer judge_arrival(const History& history, std::size_t trial, std::size_t
   const std::size_t go_on = ranking.size() / static_cast<std::size_t>(rungs.factor);
   if (place < go_on) return {.why = {}, .rung = *rung};
   return {.why = fmt::format("{}; {}", standing_text(history, metric, *rung, ranking, place),
-                             go_on == 0 ? fmt::format("the best one of {} goes on", rungs.factor)
-                                        : fmt::format("the best {} go on", go_on)),
+                             go_on == 0 ? fmt::format("the best of {} goes on", rungs.factor) : who_goes_on(go_on)),
           .pause = true};
 }
 

@@ -24,8 +24,9 @@ struct RungGroup {
 };
 
 // Of a running trial at the last rung that it has reached: it passes (PruneAnswer::rung), or is paused. What it has
-// passed is not asked again until the next rung. Equal costs count by the numbers of the trials. Otherwise as
-// judge_at_rung(): without a number it is pruned, below the step `trusted` nothing is compared.
+// passed is not asked again until the next rung. Who has come as far as the longest complete trial is at its end, and
+// goes on. Equal costs count by the numbers of the trials. Otherwise as judge_at_rung(): without a number it is pruned,
+// below the step `trusted` nothing is compared.
 PruneAnswer judge_arrival(const History& history, std::size_t trial, std::size_t metric, const Rungs& rungs,
                           std::int64_t trusted, const std::function<bool(std::size_t)>& is_rival);
 

@@ -30,7 +30,7 @@ TEST(PromotionTest, WhoeverComesFirstWaits) {
   const PruneAnswer answer = halving()->judge(history, 0);
   EXPECT_TRUE(answer.pause);
   EXPECT_FALSE(answer.prune);
-  EXPECT_EQ(answer.why, "loss 0.5 at step 1 has rank 1 of 1 trials there; the best one of 2 goes on");
+  EXPECT_EQ(answer.why, "loss 0.5 at step 1 has rank 1 of 1 trials there; the best of 2 goes on");
   EXPECT_FALSE(halving()->next_promotion(history, false));
 }
 
@@ -72,7 +72,7 @@ TEST(PromotionTest, LaterResultsPromoteWhatWaits) {
   const auto next = halving()->next_promotion(history, false);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->trial, 0u);
-  EXPECT_EQ(next->why, "loss 2 at step 1 has rank 2 of 4 trials there, and the best 2 go on");
+  EXPECT_EQ(next->why, "loss 2 at step 1 has rank 2 of 4 trials there: the best 2 go on");
 }
 
 TEST(PromotionTest, TheHighestRungComesFirst) {
@@ -92,7 +92,7 @@ TEST(PromotionTest, EqualOnesGoByTheirNumbersAndFailedOnesDoNotCount) {
   add_flat(history, TrialState::kFailed, 0, 1);
   EXPECT_EQ(halving()->next_promotion(history, false)->trial, 0u);
   EXPECT_EQ(halving()->next_promotion(history, false)->why,
-            "loss 1 at step 1 has rank 1 of 4 trials there, and the best 2 go on");
+            "loss 1 at step 1 has rank 1 of 4 trials there: the best 2 go on");
 }
 
 TEST(PromotionTest, AStudyEndsWithAResult) {
@@ -101,6 +101,19 @@ TEST(PromotionTest, AStudyEndsWithAResult) {
   EXPECT_EQ(halving()->next_promotion(history, true)->trial, 0u);
   add_complete(history, {9, 9});
   EXPECT_FALSE(halving()->next_promotion(history, true));
+}
+
+TEST(PromotionTest, WhoIsAtTheEndIsNotPaused) {
+  History history = minimized_loss();
+  const std::size_t paused = add_flat(history, TrialState::kPaused, 9, 8);
+  const std::size_t runs = add_flat(history, TrialState::kRunning, 9, 8);
+  EXPECT_TRUE(halving()->judge(history, runs).pause);
+  add_flat(history, TrialState::kComplete, 1, 8);
+  EXPECT_FALSE(halving()->judge(history, runs).pause);
+  const auto next = halving()->next_promotion(history, false);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->trial, paused);
+  EXPECT_EQ(next->why, "loss 9 at step 8 has rank 2 of 3 trials there: it is at its end");
 }
 
 TEST(PromotionTest, NaNIsPrunedAndNotPaused) {
