@@ -99,7 +99,7 @@ TEST(PromotionTest, AStudyEndsWithAResult) {
   History history = paused_with({3});
   EXPECT_FALSE(halving()->next_promotion(history, false));
   EXPECT_EQ(halving()->next_promotion(history, true)->trial, 0u);
-  add_complete(history, {9, 9});
+  add_complete(history, {1, 1});
   EXPECT_FALSE(halving()->next_promotion(history, true));
 }
 
