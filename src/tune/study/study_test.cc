@@ -127,7 +127,7 @@ TEST_F(StudyTest, APausedTrialStandsUntilItIsPromoted) {
   ASSERT_EQ(*study.ask(sampler_, {.worker = "one", .lease_seconds = 60}), 0);
   ASSERT_TRUE(study.report(0, {{10, {{"f1", 50}}}}).ok());
   ASSERT_TRUE(study.pause(0, "rank 5 of 8").ok());
-  clock_.advance(std::chrono::hours(1));
+  clock_.advance_ns(3'600'000'000'000);
   Study later = open();
   EXPECT_EQ(later.state().history().trials[0].state, TrialState::kPaused);
   EXPECT_EQ(later.state().record(0).why, "rank 5 of 8");
@@ -154,7 +154,7 @@ TEST_F(StudyTest, PausedTrialsGoOnWhenAllTrialsHaveBeenMadeAndNotWhenItsTimeIsOv
   ASSERT_TRUE(study.ask(sampler_, {}).ok());
   EXPECT_EQ(study.ask(sampler_, {}).status().code(), Code::kResourceExhausted);
   EXPECT_FALSE(study.end_of_promotions());
-  clock_.advance(std::chrono::seconds(101));
+  clock_.advance_ns(101'000'000'000);
   EXPECT_TRUE(study.end_of_promotions());
 }
 
