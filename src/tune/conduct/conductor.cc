@@ -5,39 +5,15 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/base/host_name.h"
-#include "core/base/text.h"
 #include "tune/conduct/thin_series.h"
+#include "tune/conduct/trial_metrics.h"
 
 namespace trainwarden::tune {
 namespace {
 
 constexpr const char* kConductorLease = "conductor";
-
-// The last value of each metric that the end does not name.
-void complete_metrics(const History& history, const TrialLook& look, TrialEnd& end) {
-  for (const StudyMetric& metric : history.metrics) {
-    const auto series = look.series.find(metric.name);
-    if (end.metrics.contains(metric.name) || series == look.series.end() || series->second.empty()) continue;
-    end.metrics[metric.name] = series->second.back().value;
-  }
-}
-
-// A trial without a metric that counts has failed, and says what it has in its place.
-void fail_without_metric(const History& history, const TrialLook& look, TrialEnd& end) {
-  if (end.state != TrialState::kComplete) return;
-  for (const StudyMetric& metric : history.metrics) {
-    if (metric.strategy == Strategy::kStore || end.metrics.contains(metric.name)) continue;
-    end.state = TrialState::kFailed;
-    end.why = look.known.empty()
-                  ? fmt::format("it has no metric {}, and no other", metric.name)
-                  : fmt::format("it has no metric {}{}; it has {}", metric.name, did_you_mean(metric.name, look.known),
-                                printable(fmt::format("{}", fmt::join(look.known, ", "))));
-    return;
-  }
-}
 
 }  // namespace
 
@@ -52,7 +28,8 @@ Conductor::Conductor(Study& study, TrialSampler& sampler, TrialPruner* pruner, T
       pruner_(pruner),
       runner_(runner),
       notices_(std::move(notices)),
-      lease_(std::move(lease)) {}
+      lease_(std::move(lease)),
+      paused_(study, pruner, runner, notices_) {}
 
 Result<Conductor> Conductor::take(Study& study, TrialSampler& sampler, TrialPruner* pruner, TrialRunner& runner,
                                   const Clock& clock, ConductorNotices notices) {
@@ -83,8 +60,9 @@ Status Conductor::step() {
   TRAINWARDEN_RETURN_IF_ERROR(lease_->beat());
   TRAINWARDEN_RETURN_IF_ERROR(study_.refresh());
   for (const std::size_t trial : running()) TRAINWARDEN_RETURN_IF_ERROR(follow(trial));
+  TRAINWARDEN_RETURN_IF_ERROR(paused_.follow());
   TRAINWARDEN_RETURN_IF_ERROR(start_trials());
-  running_ = running().size();
+  open_ = running().size() + paused_.count();
   return {};
 }
 
@@ -102,6 +80,10 @@ Status Conductor::follow(std::size_t trial) {
   pruned.by_verdict = !look->verdict.empty();
   if (pruned.why.empty() && pruner_ != nullptr) {
     const PruneAnswer answer = pruner_->judge(study_.state().history(), trial);
+    if (answer.pause) return paused_.pause(trial, answer.why);
+    if (!answer.prune && answer.rung > 0) {
+      return study_.promote(static_cast<std::int64_t>(trial), answer.rung, worker(), answer.why);
+    }
     if (!answer.prune) return {};
     pruned.why = answer.why;
   }
@@ -130,33 +112,46 @@ Status Conductor::report_new(std::size_t trial, const TrialLook& look) {
 }
 
 Status Conductor::end_trial(std::size_t trial, TrialEnd end, const TrialLook& look) {
-  complete_metrics(study_.state().history(), look, end);
-  fail_without_metric(study_.state().history(), look, end);
+  complete_trial(study_.state().history(), look, end);
   TRAINWARDEN_RETURN_IF_ERROR(study_.finish(static_cast<std::int64_t>(trial), end));
   if (notices_.ended) notices_.ended(trial);
   return {};
 }
 
+// Paused trials come first: what has been paid for them is not to be in vain.
 Status Conductor::start_trials() {
   const auto parallel = static_cast<std::size_t>(study_.spec().parallel);
-  while (!drained_ && running().size() < parallel) {
-    const std::string& name = study_.spec().name;
-    AskOptions options{.worker = worker(), .fingerprint = runner_.fingerprint()};
-    options.job_of = [&name](std::int64_t number, int attempt) { return job_of_trial(name, number, attempt); };
-    options.answered = [this](std::int64_t number) {
-      if (notices_.ended) notices_.ended(static_cast<std::size_t>(number));
-    };
-    const auto trial = study_.ask(sampler_, options);
-    if (trial.status().code() == Code::kUnavailable) return {};
-    if (trial.status().code() == Code::kResourceExhausted) {
-      drained_ = true;
-      why_over_ = trial.status().message();
-      return {};
-    }
-    TRAINWARDEN_RETURN_IF_ERROR(trial.status());
-    TRAINWARDEN_RETURN_IF_ERROR(start_trial(*trial));
+  while (running().size() + paused_.stopping() < parallel) {
+    const bool is_last = drained_ && running().empty();
+    TRAINWARDEN_ASSIGN_OR_RETURN(const PausedTrials::Next next, paused_.promote_next(worker(), is_last));
+    if (next == PausedTrials::Next::kPromoted) continue;
+    if (next == PausedTrials::Next::kStops) return {};
+    if (is_last) return paused_.give_up(study_.end_of_promotions().value_or(why_over_));
+    if (drained_) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool started, start_another());
+    if (!started && !drained_) return {};
   }
   return {};
+}
+
+// False: none can start now, or, where it is drained from now on, at all.
+Result<bool> Conductor::start_another() {
+  const std::string& name = study_.spec().name;
+  AskOptions options{.worker = worker(), .fingerprint = runner_.fingerprint()};
+  options.job_of = [&name](std::int64_t number, int attempt) { return job_of_trial(name, number, attempt); };
+  options.answered = [this](std::int64_t number) {
+    if (notices_.ended) notices_.ended(static_cast<std::size_t>(number));
+  };
+  const auto trial = study_.ask(sampler_, options);
+  if (trial.status().code() == Code::kUnavailable) return false;
+  if (trial.status().code() == Code::kResourceExhausted) {
+    drained_ = true;
+    why_over_ = trial.status().message();
+    return false;
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(trial.status());
+  TRAINWARDEN_RETURN_IF_ERROR(start_trial(*trial));
+  return true;
 }
 
 Status Conductor::start_trial(std::int64_t trial) {
@@ -169,6 +164,8 @@ Status Conductor::start_trial(std::int64_t trial) {
     return {};
   }
   if (notices_.trouble) notices_.trouble(started.with_context(job));
+  // Nobody knows whether it was taken: where it is there, the next look will tell.
+  if (started.code() == Code::kUnavailable && runner_.look(job).status().code() != Code::kNotFound) return {};
   return end_trial(index, {.state = TrialState::kFailed, .metrics = {}, .why = started.message(), .seconds = {}}, {});
 }
 
@@ -182,8 +179,8 @@ Status Conductor::stop_all(const std::string& why) {
                                           {.state = TrialState::kFailed, .metrics = {}, .why = why, .seconds = {}},
                                           look.ok() ? *look : TrialLook()));
   }
-  running_ = 0;
-  return {};
+  open_ = 0;
+  return paused_.give_up(why);
 }
 
 }  // namespace trainwarden::tune

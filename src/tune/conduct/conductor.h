@@ -4,27 +4,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "core/base/clock.h"
 #include "store/storage/lease.h"
 #include "trainwarden/status.h"
+#include "tune/conduct/conductor_notices.h"
+#include "tune/conduct/paused_trials.h"
 #include "tune/conduct/trial_runner.h"
 #include "tune/search/pruner.h"
 #include "tune/search/sampler.h"
 #include "tune/study/study.h"
 
 namespace trainwarden::tune {
-
-// What it does, for people. All may be empty.
-struct ConductorNotices {
-  std::function<void(std::size_t trial)> started;
-  std::function<void(std::size_t trial)> ended;  // also without having run, when its result was known
-  std::function<void(const Status&)> trouble;    // which passes, or costs a trial
-};
 
 // One thread at a time.
 class Conductor {
@@ -33,10 +26,10 @@ class Conductor {
   static Result<Conductor> take(Study& study, TrialSampler& sampler, TrialPruner* pruner, TrialRunner& runner,
                                 const Clock& clock, ConductorNotices notices = {});
 
-  // Looks at each trial that runs, and starts others. Call it now and then.
+  // Looks at each trial that runs, lets paused ones go on, and starts others. Call it now and then.
   Status step();
-  // No trial runs, and none is to come.
-  bool is_over() const { return drained_ && running_ == 0; }
+  // No trial runs or is paused, and none is to come.
+  bool is_over() const { return drained_ && open_ == 0; }
   const std::string& why_over() const { return why_over_; }  // why no more trials come
   // Stops all trials that run; they have failed. The study stays open, so that it can go on.
   Status stop_all(const std::string& why);
@@ -48,6 +41,7 @@ class Conductor {
   Status report_new(std::size_t trial, const TrialLook& look);
   Status end_trial(std::size_t trial, TrialEnd end, const TrialLook& look);
   Status start_trials();
+  Result<bool> start_another();
   Status start_trial(std::int64_t trial);
   std::string worker() const;
   std::vector<std::size_t> running() const;
@@ -58,7 +52,8 @@ class Conductor {
   TrialRunner& runner_;
   ConductorNotices notices_;
   std::unique_ptr<storage::Lease> lease_;
-  std::size_t running_ = 0;
+  PausedTrials paused_;
+  std::size_t open_ = 0;  // trials that run or are paused
   bool drained_ = false;
   std::string why_over_;
 };

@@ -34,6 +34,10 @@ class FakeRunner : public TrialRunner {
   Status start(const std::string& job, const TriedValues& values) override {
     if (jobs.contains(job)) return Status(Code::kAlreadyExists, "it is there");
     if (refuses) return Status(Code::kInvalidArgument, "the job has mistakes");
+    if (is_unsure && starts == 0 && ++unsure == 1) {
+      jobs[job].x = std::get<double>(values.at("x"));
+      return Status(Code::kUnavailable, "nobody knows whether it was taken");
+    }
     jobs[job].x = std::get<double>(values.at("x"));
     ++starts;
     return {};
@@ -53,11 +57,16 @@ class FakeRunner : public TrialRunner {
     jobs[job].stopped = true;
     return {};
   }
+  Status go_on(const std::string&, const std::string&) override {
+    return Status(Code::kFailedPrecondition, "nothing is paused here");
+  }
 
   std::map<std::string, Job> jobs;
   std::string metric = "loss";
   int starts = 0;
+  int unsure = 0;
   bool refuses = false;
+  bool is_unsure = false;  // of the first one nobody knows whether it runs; it does
 };
 
 class SecondIsHopeless : public TrialPruner {
@@ -187,6 +196,15 @@ TEST_F(ConductorTest, AJobThatIsRefusedIsAFailedTrial) {
   run(conductor);
   EXPECT_EQ(study.state().count(TrialState::kFailed), 2u);
   EXPECT_EQ(study.state().record(0).why, "the job has mistakes");
+}
+
+TEST_F(ConductorTest, WhereNobodyKnowsWhetherAJobWasTakenTheNextLookTells) {
+  Study study = create(2, 1);
+  runner_.is_unsure = true;
+  Conductor conductor = take(study);
+  run(conductor);
+  EXPECT_EQ(study.state().count(TrialState::kComplete), 2u);
+  EXPECT_EQ(runner_.starts, 1) << "the first one was not started again";
 }
 
 TEST_F(ConductorTest, StopsAllThatRun) {

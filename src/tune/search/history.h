@@ -33,7 +33,14 @@ struct StudyMetric {
   double cost(double value) const { return goal == Goal::kMinimize ? value : -value; }
 };
 
-enum class TrialState : std::uint8_t { kWaiting, kRunning, kComplete, kPruned, kFailed };
+enum class TrialState : std::uint8_t {
+  kWaiting,
+  kRunning,
+  kComplete,
+  kPruned,
+  kFailed,
+  kPaused,  // it stands at a rung with a checkpoint, and goes on when it becomes one of the best there
+};
 
 struct Intermediate {
   std::int64_t step = 0;
@@ -52,7 +59,17 @@ struct StudyTrial {
   bool ended_by_verdict = false;
   bool is_repeat = false;  // it did not run: an earlier trial with the same values is its result
 
-  bool is_over() const { return state != TrialState::kWaiting && state != TrialState::kRunning; }
+  std::int64_t passed_rung = 0;  // the highest rung behind which it may go on; 0: none
+
+  bool is_over() const {
+    return state == TrialState::kComplete || state == TrialState::kPruned || state == TrialState::kFailed;
+  }
+  // Its last intermediate value says what it is worth: it has ended early, or has stood or stands at a rung.
+  bool counts_by_last_value() const {
+    if (ended_by_verdict) return false;
+    return state == TrialState::kPruned || state == TrialState::kPaused ||
+           (state == TrialState::kRunning && passed_rung > 0);
+  }
 };
 
 struct History {

@@ -358,6 +358,33 @@ Status Study::beat(std::int64_t trial, double lease_seconds) {
   });
 }
 
+Status Study::pause(std::int64_t trial, const std::string& why) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    StudyEvent paused = event(StudyEventKind::kPaused, trial);
+    paused.why = why;
+    TRAINWARDEN_RETURN_IF_ERROR(state_.check(paused));
+    events = {paused};
+    return {};
+  });
+}
+
+Status Study::promote(std::int64_t trial, std::int64_t rung, const std::string& worker, const std::string& why) {
+  return transact([&](std::vector<StudyEvent>& events) -> Status {
+    StudyEvent promoted = event(StudyEventKind::kPromoted, trial);
+    promoted.step = rung;
+    promoted.worker = worker;
+    promoted.why = why;
+    TRAINWARDEN_RETURN_IF_ERROR(state_.check(promoted));
+    events = {promoted};
+    return {};
+  });
+}
+
+std::optional<std::string> Study::end_of_promotions() const {
+  if (state_.closed()) return *state_.closed();
+  return tune::end_of_promotions(spec_, state_, made_unix_ns_, clock_->unix_ns());
+}
+
 Status Study::finish(std::int64_t trial, const TrialEnd& end) {
   return transact([&](std::vector<StudyEvent>& events) -> Status {
     StudyEvent ended = event(StudyEventKind::kEnded, trial);

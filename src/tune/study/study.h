@@ -84,6 +84,12 @@ class Study {
   // Intermediate metrics, steps rise; also a sign of life, for `lease_seconds` where that is not 0.
   Status report(std::int64_t trial, const std::vector<StepReport>& steps, double lease_seconds = 0);
   Status beat(std::int64_t trial, double lease_seconds);
+  // A running trial stands until it is promoted. Its job is stopped by the caller, afterwards.
+  Status pause(std::int64_t trial, const std::string& why);
+  // A running or paused trial has passed this rung; it runs.
+  Status promote(std::int64_t trial, std::int64_t rung, const std::string& worker, const std::string& why);
+  // Why no paused trial goes on any more; none: they may.
+  std::optional<std::string> end_of_promotions() const;
   // Said again in the same words, nothing happens. NaN of a metric that counts makes it failed, and says so.
   Status finish(std::int64_t trial, const TrialEnd& end);
   Status close(const std::string& why);

@@ -16,9 +16,9 @@ namespace {
 using format::Json;
 using format::OrderedJson;
 
-constexpr std::array<std::string_view, 8> kEventKinds = {"suggested", "started", "beat",     "reported",
-                                                         "ended",     "closed",  "reopened", "inherited"};
-constexpr std::array<std::string_view, 5> kStates = {"waiting", "running", "complete", "pruned", "failed"};
+constexpr std::array<std::string_view, 10> kEventKinds = {"suggested", "started",  "beat",      "reported", "ended",
+                                                          "closed",    "reopened", "inherited", "paused",   "promoted"};
+constexpr std::array<std::string_view, 6> kStates = {"waiting", "running", "complete", "pruned", "failed", "paused"};
 constexpr std::size_t kMaxNumbers = 1000;  // of one event
 
 template <std::size_t N>
@@ -82,12 +82,17 @@ bool has_state(StudyEventKind kind) {
   return kind == StudyEventKind::kEnded || kind == StudyEventKind::kInherited;
 }
 
+bool has_step(StudyEventKind kind) {
+  return kind == StudyEventKind::kReported || kind == StudyEventKind::kPromoted;
+}
+
 Status read_state(const Json& json, StudyEvent& event) {
   if (!has_state(event.kind)) return {};
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string word, format::string_field(json, "state"));
-  const auto state = place_of(kStates, word);
-  if (!state || *state < 2) return Status(Code::kDataLoss, fmt::format("state: no trial ends {}", printable(word)));
-  event.state = static_cast<TrialState>(*state);
+  const auto place = place_of(kStates, word);
+  const StudyTrial ended{.state = static_cast<TrialState>(place.value_or(0))};
+  if (!ended.is_over()) return Status(Code::kDataLoss, fmt::format("state: no trial ends {}", printable(word)));
+  event.state = ended.state;
   if (json.contains("by_verdict")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.by_verdict, format::bool_field(json, "by_verdict"));
   }
@@ -131,7 +136,7 @@ OrderedJson json_of(const StudyEvent& event) {
   if (event.lease_unix_ns > 0) json["lease"] = event.lease_unix_ns;
   if (event.same_as >= 0) json["same_as"] = event.same_as;
   if (event.has_more) json["has_more"] = true;
-  if (event.kind == StudyEventKind::kReported || event.step > 0) json["step"] = event.step;
+  if (has_step(event.kind) || event.step > 0) json["step"] = event.step;
   if (has_state(event.kind)) json["state"] = kStates[static_cast<std::size_t>(event.state)];
   if (event.by_verdict) json["by_verdict"] = true;
   if (!event.metrics.empty()) json["metrics"] = numbers_json(event.metrics);
@@ -161,7 +166,7 @@ Result<StudyEvent> study_event_of(const Json& json) {
   if (json.contains("lease")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.lease_unix_ns, format::int_field(json, "lease", 0));
   }
-  if (event.kind == StudyEventKind::kReported || json.contains("step")) {
+  if (has_step(event.kind) || json.contains("step")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.step, format::int_field(json, "step"));
   }
   if (json.contains("seconds")) {

@@ -25,6 +25,8 @@ enum class StudyEventKind : std::uint8_t {
   // A trial of another study that this one starts from, before any of its own: origin, trial (its number there),
   // values, state, by_verdict, metrics, step (of a pruned one: up to which they go), fingerprint, has_more
   kInherited,
+  kPaused,    // its worker lets it stand with a checkpoint: why
+  kPromoted,  // it has passed a rung, and goes on where it was paused: step, worker, why
 };
 
 inline constexpr const char* kNamedByUser = "user";  // StudyEvent::sampler of values that somebody named

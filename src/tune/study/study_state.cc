@@ -51,9 +51,11 @@ Status StudyState::check_trial(const StudyEvent& event) const {
     return refuse(fmt::format("trial {} has ended already ({}{}{})", event.trial, name(trial.state),
                               records_[index].why.empty() ? "" : ": ", records_[index].why));
   }
-  const bool needs_worker = event.kind == StudyEventKind::kBeat || event.kind == StudyEventKind::kReported;
-  if (needs_worker && trial.state != TrialState::kRunning) {
-    return refuse(fmt::format("trial {} was not started", event.trial));
+  const bool is_running = trial.state == TrialState::kRunning, is_paused = trial.state == TrialState::kPaused;
+  if (event.kind == StudyEventKind::kPromoted && is_paused) return {};
+  const bool needs_worker = event.kind != StudyEventKind::kStarted && event.kind != StudyEventKind::kEnded;
+  if (needs_worker && !is_running) {
+    return refuse(fmt::format("trial {} {}", event.trial, is_paused ? "is paused" : "was not started"));
   }
   return {};
 }
@@ -122,6 +124,8 @@ Status StudyState::apply(const StudyEvent& event) {
       break;
     case StudyEventKind::kBeat: records_[index].lease_unix_ns = event.lease_unix_ns; break;
     case StudyEventKind::kReported: report(event); break;
+    case StudyEventKind::kPaused: pause(event); break;
+    case StudyEventKind::kPromoted: promote(event); break;
     case StudyEventKind::kEnded: end(event); break;
     case StudyEventKind::kInherited: inherit(event); break;
     case StudyEventKind::kClosed: closed_ = event.why; break;
@@ -179,6 +183,24 @@ void StudyState::report(const StudyEvent& event) {
     auto& series = trial.series[*metric_named(history_, metric)];
     if (series.empty() || series.back().step < event.step) series.push_back({event.step, value});
   }
+}
+
+void StudyState::pause(const StudyEvent& event) {
+  const auto index = static_cast<std::size_t>(event.trial);
+  history_.trials[index].state = TrialState::kPaused;
+  records_[index].why = event.why;
+  records_[index].lease_unix_ns = 0;
+}
+
+// One that runs has passed a rung without a pause.
+void StudyState::promote(const StudyEvent& event) {
+  const auto index = static_cast<std::size_t>(event.trial);
+  StudyTrial& trial = history_.trials[index];
+  trial.passed_rung = std::max(trial.passed_rung, event.step);
+  if (trial.state != TrialState::kPaused) return;
+  trial.state = TrialState::kRunning;
+  records_[index].worker = event.worker;
+  records_[index].why.clear();
 }
 
 void StudyState::end(const StudyEvent& event) {
@@ -241,8 +263,8 @@ bool meets_target(const History& history, const StudyTrial& trial) {
   });
 }
 
-std::optional<std::string> end_of_budget(const StudySpec& spec, const StudyState& state, std::int64_t made_unix_ns,
-                                         std::int64_t now_unix_ns) {
+std::optional<std::string> end_of_promotions(const StudySpec& spec, const StudyState& state, std::int64_t made_unix_ns,
+                                             std::int64_t now_unix_ns) {
   const History& history = state.history();
   const bool has_objective_target = std::any_of(spec.metrics.begin(), spec.metrics.end(), [](const StudyMetric& each) {
     return each.strategy == Strategy::kOptimize && each.threshold;
@@ -251,9 +273,6 @@ std::optional<std::string> end_of_budget(const StudySpec& spec, const StudyState
     for (const StudyTrial& trial : history.trials) {
       if (meets_target(history, trial)) return fmt::format("trial {} meets the target", trial.number);
     }
-  }
-  if (spec.budget.trials && static_cast<std::int64_t>(history.trials.size()) >= *spec.budget.trials) {
-    return fmt::format("its {} trials have been made", *spec.budget.trials);
   }
   if (spec.budget.wall_seconds && static_cast<double>(now_unix_ns - made_unix_ns) / 1e9 >= *spec.budget.wall_seconds) {
     return fmt::format("its {} are over",
@@ -269,6 +288,15 @@ std::optional<std::string> end_of_budget(const StudySpec& spec, const StudyState
   }
   if (spec.budget.stagnation && state.trials_without_gain() >= *spec.budget.stagnation) {
     return fmt::format("{} trials in a row were no better", state.trials_without_gain());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> end_of_budget(const StudySpec& spec, const StudyState& state, std::int64_t made_unix_ns,
+                                         std::int64_t now_unix_ns) {
+  if (auto why = end_of_promotions(spec, state, made_unix_ns, now_unix_ns)) return why;
+  if (spec.budget.trials && static_cast<std::int64_t>(state.history().trials.size()) >= *spec.budget.trials) {
+    return fmt::format("its {} trials have been made", *spec.budget.trials);
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@ struct TrialRecord {
   std::int64_t suggested_unix_ns = 0, started_unix_ns = 0, ended_unix_ns = 0;  // 0: not yet
   std::int64_t lease_unix_ns = 0;                                              // 0: it is never lost
   int attempts = 0;                                                            // how often it was started
-  std::string why;                                                             // it ended so
+  std::string why;                                                             // it ended so, or is paused
   double seconds = 0;
   std::string fingerprint;    // of its code and data; empty: nobody said
   std::int64_t same_as = -1;  // the trial whose results it has; -1: it ran
@@ -67,6 +67,8 @@ class StudyState {
   void inherit(const StudyEvent& event);
   void suggest(const StudyEvent& event);
   void report(const StudyEvent& event);
+  void pause(const StudyEvent& event);
+  void promote(const StudyEvent& event);
   void end(const StudyEvent& event);
   bool enter_front(std::size_t trial);  // false: another one is as good
 
@@ -86,5 +88,8 @@ bool meets_target(const History& history, const StudyTrial& trial);
 // The reason to end for which this study should take no further trial now; none: it goes on.
 std::optional<std::string> end_of_budget(const StudySpec& spec, const StudyState& state, std::int64_t made_unix_ns,
                                          std::int64_t now_unix_ns);
+// The same for its paused trials: these go on when all trials have been made.
+std::optional<std::string> end_of_promotions(const StudySpec& spec, const StudyState& state, std::int64_t made_unix_ns,
+                                             std::int64_t now_unix_ns);
 
 }  // namespace trainwarden::tune

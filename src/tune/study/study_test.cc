@@ -176,6 +176,42 @@ TEST_F(StudyTest, ALostTrialIsGivenToOthers) {
   EXPECT_EQ(*study.ask(sampler_, {}), 2);
 }
 
+TEST_F(StudyTest, APausedTrialStandsUntilItIsPromoted) {
+  Study study = create();
+  ASSERT_EQ(*study.ask(sampler_, {.worker = "one", .lease_seconds = 60}), 0);
+  ASSERT_TRUE(study.report(0, {{10, {{"f1", 50}}}}).ok());
+  ASSERT_TRUE(study.pause(0, "rank 5 of 8").ok());
+  clock_.advance_ns(3'600'000'000'000);
+  Study later = open();
+  EXPECT_EQ(later.state().history().trials[0].state, TrialState::kPaused);
+  EXPECT_EQ(later.state().record(0).why, "rank 5 of 8");
+  EXPECT_FALSE(later.state().history().trials[0].is_over());
+  EXPECT_EQ(*later.ask(sampler_, {}), 1) << "it is not lost";
+  EXPECT_EQ(later.report(0, {{11, {{"f1", 51}}}}).message(), "trial 0 is paused");
+  EXPECT_FALSE(later.pause(0, "again").ok());
+  ASSERT_TRUE(later.promote(0, 10, "two", "rank 2 of 8").ok());
+  const Study last = open();
+  EXPECT_EQ(last.state().history().trials[0].state, TrialState::kRunning);
+  EXPECT_EQ(last.state().history().trials[0].passed_rung, 10);
+  EXPECT_EQ(last.state().record(0).worker, "two");
+  EXPECT_EQ(last.state().record(0).why, "");
+  EXPECT_EQ(last.state().record(0).attempts, 1);
+  EXPECT_TRUE(open().report(0, {{11, {{"f1", 51}}}}).ok());
+  EXPECT_EQ(last.damaged(), 0);
+}
+
+TEST_F(StudyTest, PausedTrialsGoOnWhenAllTrialsHaveBeenMadeAndNotWhenItsTimeIsOver) {
+  StudySpec spec = spec_named("squad");
+  spec.budget.trials = 1;
+  spec.budget.wall_seconds = 100;
+  Study study = create(spec);
+  ASSERT_TRUE(study.ask(sampler_, {}).ok());
+  EXPECT_EQ(study.ask(sampler_, {}).status().code(), Code::kResourceExhausted);
+  EXPECT_FALSE(study.end_of_promotions());
+  clock_.advance_ns(101'000'000'000);
+  EXPECT_TRUE(study.end_of_promotions());
+}
+
 TEST_F(StudyTest, WhatIsToldTwiceCountsOnceAndContradictionsAreRefused) {
   Study study = create();
   ASSERT_EQ(*study.ask(sampler_, {}), 0);

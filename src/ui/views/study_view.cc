@@ -72,8 +72,8 @@ std::string nothing_text(const tune::Study& study) {
 
 OrderedJson counts_json(const tune::Study& study) {
   OrderedJson counts = OrderedJson::object();
-  for (const auto state :
-       {TrialState::kWaiting, TrialState::kRunning, TrialState::kComplete, TrialState::kPruned, TrialState::kFailed}) {
+  for (const auto state : {TrialState::kWaiting, TrialState::kRunning, TrialState::kPaused, TrialState::kComplete,
+                           TrialState::kPruned, TrialState::kFailed}) {
     counts[std::string(tune::name(state))] = study.state().count(state);
   }
   return counts;
@@ -158,10 +158,11 @@ std::string outcome_text(const tune::Study& study) {
 }
 
 std::string standing_text(const tune::Study& study, std::int64_t now_unix_ns) {
-  const std::size_t running = study.state().count(TrialState::kRunning);
+  const std::size_t running = study.state().count(TrialState::kRunning),
+                    paused = study.state().count(TrialState::kPaused);
   if (study.state().closed()) return "ended: " + *study.state().closed();
   const auto over = tune::end_of_budget(study.spec(), study.state(), study.made_unix_ns(), now_unix_ns);
-  if (over && running == 0) return "ended: " + *over;
+  if (over && running + paused == 0) return "ended: " + *over;
   return running > 0 ? "running" : "waiting";
 }
 

@@ -21,6 +21,17 @@ TEST(Placing, JobsGetDevicesThatNobodyElseHas) {
   EXPECT_TRUE(placing.reasons.empty());
 }
 
+// As those of a study with three trials at once on a machine with two GPUs.
+TEST(Placing, JobsOfOneKindHaveAGpuEachAndTheNextOneWaits) {
+  const jobs::Needs needs = {.cpus = 1, .gpus = 1, .memory_bytes = 100};
+  const Placing placing =
+      place({waits("study-0", needs, 0, 1), waits("study-1", needs, 0, 2), waits("study-2", needs, 0, 3)}, {}, kFour);
+  ASSERT_EQ(placing.starts.size(), 2u);
+  EXPECT_EQ(placing.starts.at("study-0").gpus, std::vector<int>{0});
+  EXPECT_EQ(placing.starts.at("study-1").gpus, std::vector<int>{1});
+  EXPECT_EQ(placing.reasons.at("study-2"), "waits for 1 GPU: 0 of 2 free");
+}
+
 // Processors 0 and 2 are threads of one core, 1 and 3 of another.
 TEST(Placing, ABoundJobHasNoNeighbourOnItsCores) {
   const Capacity threads = {{0, 1, 2, 3}, {}, 1000, {{0, {0, 0}}, {1, {0, 1}}, {2, {0, 0}}, {3, {0, 1}}}};

@@ -17,7 +17,7 @@ class TrialRecord:
 
     Attributes:
         number: from 0, in the order of suggestions.
-        state: "waiting", "running", "complete", "pruned" or "failed".
+        state: "waiting", "running", "paused", "complete", "pruned" or "failed".
         params: the value of each parameter that exists in it.
         metrics: the final value of each metric that was told.
         series: of each metric that was reported, its (step, value) in order.

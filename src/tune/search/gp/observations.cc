@@ -82,7 +82,7 @@ std::vector<double> observed_costs(const History& history, const std::vector<std
   const double median = median_of(costs);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const StudyTrial& trial = history.trials[trials[i]];
-    if (trial.state != TrialState::kPruned || trial.ended_by_verdict) continue;
+    if (!trial.counts_by_last_value()) continue;
     const double last = last_cost(history, trial, metric);
     costs[i] = std::isnan(last) || last > median ? last : median;
   }
@@ -93,7 +93,8 @@ std::vector<std::size_t> observed_trials(const History& history, std::size_t mos
   std::vector<std::size_t> trials;
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
     const StudyTrial& trial = history.trials[i];
-    if (trial.is_over() && !trial.is_repeat && trial.point.size() == history.space.size()) trials.push_back(i);
+    const bool counts = (trial.is_over() && !trial.is_repeat) || trial.counts_by_last_value();
+    if (counts && trial.point.size() == history.space.size()) trials.push_back(i);
   }
   return trials.size() > most ? best_and_newest(history, trials, most) : trials;
 }
@@ -102,7 +103,8 @@ std::vector<std::size_t> pending_trials(const History& history, std::int64_t num
   std::vector<std::size_t> trials;
   for (std::size_t i = history.trials.size(); i-- > 0 && trials.size() < kMaxPending;) {
     const StudyTrial& trial = history.trials[i];
-    if (!trial.is_over() && trial.number != number && trial.point.size() == history.space.size()) trials.push_back(i);
+    const bool is_pending = !trial.is_over() && !trial.counts_by_last_value();
+    if (is_pending && trial.number != number && trial.point.size() == history.space.size()) trials.push_back(i);
   }
   return trials;
 }

@@ -38,14 +38,16 @@ PrunerPointer read_asha(PrunerKeys& keys) {
   return make_asha_pruner({.min_resource = keys.whole_or_auto("min_resource", std::nullopt, 1, kMaxSteps),
                            .reduction_factor = keys.whole("reduction_factor", 4, 2, kLargestFactor),
                            .early_stopping = keys.whole("early_stopping", 0, 0, 62),
-                           .check_fidelity = keys.flag("check_fidelity", true)});
+                           .check_fidelity = keys.flag("check_fidelity", true),
+                           .pause = keys.flag("pause", false)});
 }
 
 PrunerPointer read_hyperband(PrunerKeys& keys) {
   return make_hyperband_pruner({.min_resource = keys.whole_or_auto("min_resource", 1, 1, kMaxSteps),
                                 .max_resource = keys.whole_or_auto("max_resource", std::nullopt, 1, kMaxSteps),
                                 .reduction_factor = keys.whole("reduction_factor", 3, 2, kLargestFactor),
-                                .check_fidelity = keys.flag("check_fidelity", true)});
+                                .check_fidelity = keys.flag("check_fidelity", true),
+                                .pause = keys.flag("pause", false)});
 }
 
 PrunerPointer read_threshold(PrunerKeys& keys) {
@@ -141,6 +143,13 @@ Result<std::unique_ptr<TrialPruner>> make_pruner(std::string_view text) {
     pruners.push_back(std::move(pruner));
   }
   std::reverse(pruners.begin(), pruners.end());
+  const auto pausing = std::count_if(pruners.begin(), pruners.end(), [](const auto& each) { return each->pauses(); });
+  if (pausing > 1) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("expected pause=true in one pruner at most, found it in {}: a trial that one lets go on "
+                              "would be paused by the other",
+                              pausing));
+  }
   return make_joined_pruner(std::move(pruners));
 }
 

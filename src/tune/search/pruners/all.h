@@ -6,8 +6,9 @@
 //   none
 //   median            startup_trials=5, warmup_steps=0, interval_steps=1, min_trials=1
 //   percentile:25     the same, percentile=25
-//   asha              min_resource=auto, reduction_factor=4, early_stopping=0, check_fidelity=true
-//   hyperband         min_resource=1, max_resource=auto, reduction_factor=3, check_fidelity=true
+//   asha              min_resource=auto, reduction_factor=4, early_stopping=0, check_fidelity=true, pause=false
+//   hyperband         min_resource=1, max_resource=auto, reduction_factor=3, check_fidelity=true,
+//                     pause=false
 //   patient:8         patience (no default), min_delta=0
 //   threshold         min, max, warmup_steps=0
 //   wilcoxon:0.1      p_threshold=0.1, startup_steps=2

@@ -2,6 +2,7 @@
 
 #include "tune/search/pruners/curve.h"
 #include "tune/search/pruners/fidelity.h"
+#include "tune/search/pruners/promotion.h"
 #include "tune/search/pruners/rungs.h"
 
 namespace trainwarden::tune {
@@ -15,13 +16,28 @@ class AshaPruner final : public TrialPruner {
   PruneAnswer judge(const History& history, std::size_t trial) override {
     const auto metric = first_objective(history);
     if (!metric) return {};
-    const auto first = options_.min_resource ? options_.min_resource : least_rung(history, *metric);
-    if (!first) return judge_newest(history, trial, *metric);
-    const Rungs rungs = Rungs{*first, options_.reduction_factor}.without(options_.early_stopping);
-    return judge_at_rung(history, trial, *metric, rungs, trusted_.of(history), [](std::size_t) { return true; });
+    const auto rungs = rungs_of(history, *metric);
+    if (!rungs) return judge_newest(history, trial, *metric);
+    const auto judge = options_.pause ? judge_arrival : judge_at_rung;
+    return judge(history, trial, *metric, *rungs, trusted_.of(history), is_any);
+  }
+
+  bool pauses() const override { return options_.pause; }
+  std::optional<Promotion> next_promotion(const History& history, bool is_last) override {
+    const auto metric = first_objective(history);
+    const auto rungs = metric ? rungs_of(history, *metric) : std::nullopt;
+    if (!options_.pause || !rungs) return {};
+    return best_promotion(history, *metric, {{*rungs, is_any}}, is_last);
   }
 
  private:
+  static bool is_any(std::size_t /*trial*/) { return true; }
+  std::optional<Rungs> rungs_of(const History& history, std::size_t metric) const {
+    const auto first = options_.min_resource ? options_.min_resource : least_rung(history, metric);
+    if (!first) return {};
+    return Rungs{*first, options_.reduction_factor}.without(options_.early_stopping);
+  }
+
   AshaOptions options_;
   TrustedStep trusted_;
 };

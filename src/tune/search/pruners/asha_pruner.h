@@ -15,6 +15,7 @@ struct AshaOptions {
   std::int64_t reduction_factor = 4;         // one of so many goes on
   std::int64_t early_stopping = 0;           // so many rungs from below are left out
   bool check_fidelity = true;                // not below trusted_step() (fidelity.h)
+  bool pause = false;                        // by promotion (promotion.h), in place of ending trials
 };
 
 // "asha": rungs.h says how, at the rungs min_resource * reduction_factor^(early_stopping + k), for the first objective.

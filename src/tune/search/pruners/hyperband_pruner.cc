@@ -4,6 +4,7 @@
 
 #include "tune/search/pruners/curve.h"
 #include "tune/search/pruners/fidelity.h"
+#include "tune/search/pruners/promotion.h"
 #include "tune/search/pruners/rungs.h"
 #include "tune/search/random.h"
 
@@ -20,21 +21,47 @@ class HyperbandPruner final : public TrialPruner {
   PruneAnswer judge(const History& history, std::size_t trial) override {
     const auto metric = first_objective(history);
     if (!metric) return {};
-    const auto longest = longest_complete(history, *metric);
-    const auto first = options_.min_resource ? options_.min_resource : least_rung(history, *metric);
-    if (!first || (!longest && !options_.max_resource)) return judge_newest(history, trial, *metric);
-    const std::int64_t last = options_.max_resource ? *options_.max_resource : *longest + 1;
-    const auto shares = bracket_shares(*first, last, options_.reduction_factor);
-    const auto bracket = [&](std::size_t i) { return bracket_of(shares, history.seed, history.trials[i].number); };
-    const std::size_t own = bracket(trial);
-    const Rungs rungs = Rungs{*first, options_.reduction_factor}.without(static_cast<std::int64_t>(own));
-    PruneAnswer answer = judge_at_rung(history, trial, *metric, rungs, trusted_.of(history),
-                                       [&](std::size_t i) { return bracket(i) == own; });
-    if (answer.prune) answer.why += fmt::format(" (bracket {} of {})", own + 1, shares.size());
+    const Brackets brackets = brackets_of(history, *metric);
+    if (brackets.shares.empty()) return judge_newest(history, trial, *metric);
+    const std::size_t own = brackets.of(history, trial);
+    const auto judge = options_.pause ? judge_arrival : judge_at_rung;
+    PruneAnswer answer = judge(history, trial, *metric, brackets.rungs_of(own), trusted_.of(history),
+                               [&](std::size_t i) { return brackets.of(history, i) == own; });
+    if (answer.prune || answer.pause) answer.why += fmt::format(" (bracket {} of {})", own + 1, brackets.shares.size());
     return answer;
   }
 
+  bool pauses() const override { return options_.pause; }
+  std::optional<Promotion> next_promotion(const History& history, bool is_last) override {
+    const auto metric = first_objective(history);
+    if (!options_.pause || !metric) return {};
+    const Brackets brackets = brackets_of(history, *metric);
+    std::vector<RungGroup> groups;
+    for (std::size_t each = 0; each < brackets.shares.size(); ++each) {
+      groups.push_back({brackets.rungs_of(each), [&, each](std::size_t i) { return brackets.of(history, i) == each; }});
+    }
+    return best_promotion(history, *metric, groups, is_last);
+  }
+
  private:
+  struct Brackets {
+    Rungs rungs;                        // of the first one
+    std::vector<std::uint64_t> shares;  // empty: what they need is not known yet
+
+    std::size_t of(const History& history, std::size_t trial) const {
+      return bracket_of(shares, history.seed, history.trials[trial].number);
+    }
+    Rungs rungs_of(std::size_t bracket) const { return rungs.without(static_cast<std::int64_t>(bracket)); }
+  };
+
+  Brackets brackets_of(const History& history, std::size_t metric) const {
+    const auto longest = longest_complete(history, metric);
+    const auto first = options_.min_resource ? options_.min_resource : least_rung(history, metric);
+    if (!first || (!longest && !options_.max_resource)) return {};
+    const std::int64_t last = options_.max_resource ? *options_.max_resource : *longest + 1;
+    return {{*first, options_.reduction_factor}, bracket_shares(*first, last, options_.reduction_factor)};
+  }
+
   HyperbandOptions options_;
   TrustedStep trusted_;
 };

@@ -16,6 +16,7 @@ struct HyperbandOptions {
   std::optional<std::int64_t> max_resource;      // R; none ("auto"): the longest complete trial plus 1, for a step 0
   std::int64_t reduction_factor = 3;             // eta
   bool check_fidelity = true;                    // not below trusted_step() (fidelity.h)
+  bool pause = false;                            // by promotion (promotion.h), in place of ending trials
 };
 
 // How many trials each bracket gets, in proportion. There are B = floor(log_eta(R / r)) + 1 brackets; bracket b leaves

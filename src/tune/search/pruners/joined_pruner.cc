@@ -1,5 +1,8 @@
 #include "tune/search/pruners/joined_pruner.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace trainwarden::tune {
 namespace {
 
@@ -20,9 +23,21 @@ class JoinedPruner final : public TrialPruner {
   std::string_view name() const override { return name_; }
 
   PruneAnswer judge(const History& history, std::size_t trial) override {
+    PruneAnswer kept;  // of the one that pauses: to be ended is more than to wait
     for (const auto& each : pruners_) {
       PruneAnswer answer = each->judge(history, trial);
       if (answer.prune) return answer;
+      if (answer.pause || answer.rung > 0) kept = std::move(answer);
+    }
+    return kept;
+  }
+
+  bool pauses() const override {
+    return std::any_of(pruners_.begin(), pruners_.end(), [](const auto& each) { return each->pauses(); });
+  }
+  std::optional<Promotion> next_promotion(const History& history, bool is_last) override {
+    for (const auto& each : pruners_) {
+      if (each->pauses()) return each->next_promotion(history, is_last);
     }
     return {};
   }

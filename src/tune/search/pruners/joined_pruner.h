@@ -10,7 +10,8 @@ namespace trainwarden::tune {
 
 // "none": a trial always goes on.
 std::unique_ptr<TrialPruner> make_no_pruner();
-// "median+threshold": the answer of the first that prunes. At least one; of one it is that one.
+// "median+threshold": the answer of the first that prunes. At least one; of one it is that one. One of them at most
+// pauses.
 std::unique_ptr<TrialPruner> make_joined_pruner(std::vector<std::unique_ptr<TrialPruner>> pruners);
 
 }  // namespace trainwarden::tune

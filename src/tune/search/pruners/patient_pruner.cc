@@ -33,6 +33,11 @@ class PatientPruner final : public TrialPruner {
                               value_text(what, before), options_.patience, newest)};
   }
 
+  bool pauses() const override { return wrapped_ != nullptr && wrapped_->pauses(); }
+  std::optional<Promotion> next_promotion(const History& history, bool is_last) override {
+    return pauses() ? wrapped_->next_promotion(history, is_last) : std::nullopt;
+  }
+
  private:
   PatientOptions options_;
   std::unique_ptr<TrialPruner> wrapped_;

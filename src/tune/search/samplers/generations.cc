@@ -7,7 +7,7 @@ std::vector<std::vector<std::size_t>> generations_of(const History& history, con
   std::vector<std::vector<std::size_t>> generations;
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
     const StudyTrial& trial = history.trials[i];
-    const bool is_finished = trial.state == TrialState::kComplete || trial.state == TrialState::kPruned;
+    const bool is_finished = trial.state == TrialState::kComplete || trial.counts_by_last_value();
     if (!is_finished || trial.number == but || trial.point.size() != history.space.size()) continue;
     const auto found = trial.notes.find(note);
     if (found == trial.notes.end()) continue;

@@ -54,7 +54,7 @@ RankKey key_of(const History& history, std::size_t index, std::span<const std::s
   const StudyTrial& trial = history.trials[index];
   if (trial.ended_by_verdict) return {.group = 4, .trial = index};
   const double violation = has_constraints ? violation_of(history, trial) : 0;
-  const bool is_pruned = trial.state == TrialState::kPruned;  // it may have ended before its constraints were known
+  const bool is_pruned = trial.counts_by_last_value();  // its constraints may not be known
   if (violation > 0 || (std::isnan(violation) && !is_pruned)) {
     return {.group = 3, .first = std::isnan(violation) ? kWorst : violation, .trial = index};
   }

@@ -37,6 +37,15 @@ TEST(RankingTest, WhatAVerdictEndedIsTheWorst) {
   EXPECT_EQ(best_first(history, {0, 1, 2}), (std::vector<std::size_t>{2, 1, 0}));
 }
 
+TEST(RankingTest, WhatStandsAtARungCountsAsWhatWasPruned) {
+  History history{.space = unit_line(), .metrics = {{.name = "loss"}}};
+  history.trials = {ended(TrialState::kPruned, {NAN}, {{4, 0.3}}), ended(TrialState::kPaused, {NAN}, {{4, 0.2}}),
+                    ended(TrialState::kRunning, {NAN}, {{8, 0.9}}), ended(TrialState::kComplete, {0.5})};
+  history.trials[2].passed_rung = 4;
+  EXPECT_EQ(best_first(history, {0, 1, 2, 3}), (std::vector<std::size_t>{3, 2, 1, 0}));
+  EXPECT_FALSE(history.trials[1].is_over() || history.trials[2].is_over());
+}
+
 TEST(RankingTest, FrontsComeInTurnAndTheLeastCrowdedFirst) {
   History history{.space = unit_line(), .metrics = {{.name = "time"}, {.name = "f1", .goal = Goal::kMaximize}}};
   // The front: (0, 0), (1, 4), (4, 5), (10, 10); of its inner points (4, 5) has the larger box.

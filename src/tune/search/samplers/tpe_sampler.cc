@@ -26,8 +26,7 @@ std::vector<std::size_t> finished_trials(const History& history, std::int64_t nu
   std::vector<std::size_t> finished;
   for (std::size_t i = 0; i < history.trials.size(); ++i) {
     const StudyTrial& trial = history.trials[i];
-    const bool is_finished =
-        trial.state == TrialState::kComplete || (trial.state == TrialState::kPruned && !trial.ended_by_verdict);
+    const bool is_finished = trial.state == TrialState::kComplete || trial.counts_by_last_value();
     if (is_finished && trial.number != number && trial.point.size() == history.space.size()) finished.push_back(i);
   }
   return finished;

@@ -126,7 +126,7 @@ int act(const StudyExportOptions& options) {
   return kExitFine;
 }
 
-// A trial whose job is gone has ended with it.
+// A trial whose job is gone has ended with it. One that stood at a rung has failed at nothing.
 Status stop_trial(tune::Study& study, std::size_t trial, const std::string& jobs, const std::string& why) {
   const std::string& name = study.state().record(trial).job;
   if (!name.empty()) {
@@ -134,8 +134,9 @@ Status stop_trial(tune::Study& study, std::size_t trial, const std::string& jobs
     if (!job.ok() && job.status().code() != Code::kNotFound) return job.status();
     if (job.ok()) TRAINWARDEN_RETURN_IF_ERROR(stop_job(*job, why).status());
   }
-  return study.finish(static_cast<std::int64_t>(trial),
-                      {.state = tune::TrialState::kFailed, .metrics = {}, .why = why, .seconds = {}});
+  const bool is_paused = study.state().history().trials[trial].state == tune::TrialState::kPaused;
+  const tune::TrialState state = is_paused ? tune::TrialState::kPruned : tune::TrialState::kFailed;
+  return study.finish(static_cast<std::int64_t>(trial), {.state = state, .metrics = {}, .why = why, .seconds = {}});
 }
 
 int act(const StudyStopOptions& options) {

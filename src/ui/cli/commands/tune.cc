@@ -39,6 +39,7 @@ tune::ConductorNotices notices_of(const tune::Study& study) {
   return {
       .started = [&study](std::size_t trial) { emit(stderr, "{}\n", trial_line(study, trial)); },
       .ended = [&study](std::size_t trial) { emit(stderr, "{}\n", trial_line(study, trial)); },
+      .paused = [&study](std::size_t trial) { emit(stderr, "{}\n", trial_line(study, trial)); },
       .trouble = [](const Status& status) { emit(stderr, "trainwarden: warning: {}\n", Message{status.message()}); }};
 }
 
@@ -113,7 +114,12 @@ Result<std::unique_ptr<tune::TrialSampler>> sampler_of(const tune::StudySpec& sp
 
 Status check_search(const tune::StudySpec& spec) {
   TRAINWARDEN_RETURN_IF_ERROR(sampler_of(spec).status());
-  return tune::make_pruner(spec.pruner).status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto pruner, tune::make_pruner(spec.pruner));
+  if (!spec.job.empty() || !pruner->pauses()) return {};
+  return Status(Code::kInvalidArgument,
+                fmt::format("pruner: {} pauses trials, which needs a study that runs them as jobs: add job, or leave "
+                            "pause=true out",
+                            spec.pruner));
 }
 
 std::string sampler_text(const tune::StudySpec& spec, const tune::History& history) {
@@ -136,6 +142,8 @@ int print_study(const tune::Study& study, bool json, std::size_t most_trials) {
 Result<JobTrials> job_trials_of(const tune::StudySpec& spec, const TrialPlaces& places) {
   JobTrialsOptions options{.spec = spec.job, .jobs = places.jobs, .runs = places.runs, .metrics = {}};
   options.ends_by_verdict = spec.ends_by_verdict;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto pruner, tune::make_pruner(spec.pruner));
+  options.pauses = pruner->pauses();
   for (const tune::StudyMetric& metric : spec.metrics) options.metrics.push_back(metric.name);
   return JobTrials::make(std::move(options));
 }

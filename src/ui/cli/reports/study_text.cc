@@ -108,6 +108,8 @@ std::string study_text(const tune::Study& study, std::int64_t now_unix_ns, std::
                       state.count(TrialState::kComplete), state.count(TrialState::kPruned),
                       state.count(TrialState::kFailed), state.count(TrialState::kRunning),
                       state.count(TrialState::kWaiting));
+  if (const std::size_t paused = state.count(TrialState::kPaused); paused > 0)
+    text += fmt::format(", {} paused", paused);
   if (state.trial_seconds() > 0) text += fmt::format("; they took {}", seconds_text(state.trial_seconds()));
   text += "\n";
   for (const auto& [name, trials] : origins_of(study)) {

@@ -44,6 +44,21 @@ std::string hopeless(const diagnosis::Diagnosis& diagnosis) {
   return first != nullptr ? fmt::format("diagnosis: {}", first->statement) : "its loss has diverged";
 }
 
+// A folder of checkpoints that all trials have in common would let each go on from another one's weights.
+void check_checkpoints(CheckedJob& job, bool pauses) {
+  const jobs::JobSpec& spec = job.spec;
+  if (!spec.checkpoints.path.empty()) {
+    job.mistakes.add(
+        spec.place_of("checkpoints"),
+        "checkpoints: all trials of a study would have this folder; leave it out: each has one of its own, "
+        "TRAINWARDEN_CHECKPOINT_DIR");
+  }
+  if (!pauses || spec.resources.preemptible || spec.limits.retries > 0) return;
+  job.mistakes.add(spec.place,
+                   "the study's pruner has pause=true, and this job does not say that it goes on from checkpoints: add "
+                   "preemptible = true once its program does, or leave pause=true out");
+}
+
 }  // namespace
 
 JobTrials::JobTrials(JobTrialsOptions options, CheckedJob job)
@@ -57,6 +72,7 @@ Result<JobTrials> JobTrials::make(JobTrialsOptions options) {
   if (!job.spec.array.empty()) {
     job.mistakes.add(job.spec.place_of("array"), "array: a study makes one job of each trial; leave it out");
   }
+  check_checkpoints(job, options.pauses);
   JobBackends backends;
   TRAINWARDEN_RETURN_IF_ERROR(check_for_submission(job, backends));
   return JobTrials(std::move(options), std::move(job));
@@ -85,6 +101,7 @@ Result<tune::TrialLook> JobTrials::look(const std::string& job) {
   read_run(job, record, look);
   if (jobs::is_terminal(now.status)) {
     read_end(record, now, look);
+    look.was_stopped = now.status == jobs::JobPhase::kStopped;
     followed_.erase(job);
   }
   return look;
@@ -139,6 +156,13 @@ std::string JobTrials::fingerprint() {
 Status JobTrials::stop(const std::string& job, const std::string& why) {
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, jobs::JobRecord::open(jobs_folder(options_.jobs), job));
   return stop_job(record, why).status();
+}
+
+Status JobTrials::go_on(const std::string& job, const std::string& why) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, jobs::JobRecord::open(jobs_folder(options_.jobs), job));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, backends_.settle(record));
+  if (!jobs::is_terminal(now.status)) return {};  // somebody has resumed it already
+  return resume_job(record, why).status();
 }
 
 }  // namespace trainwarden::cli

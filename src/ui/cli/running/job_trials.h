@@ -21,6 +21,7 @@ struct JobTrialsOptions {
   std::string jobs, runs;
   std::vector<std::string> metrics;  // names
   bool ends_by_verdict = true;
+  bool pauses = false;  // trials stop and go on: their job has to say that it can
 };
 
 // A metric that no run measures itself: how long the job's program has run, in seconds.
@@ -37,6 +38,7 @@ class JobTrials final : public tune::TrialRunner {
   Status stop(const std::string& job, const std::string& why) override;
   // fingerprint_of_job(), which is asked for once in a few seconds: code that changes faster is seen a little later.
   std::string fingerprint() override;
+  Status go_on(const std::string& job, const std::string& why) override;
 
  private:
   // What is kept of a trial that runs, so that nothing is read twice.

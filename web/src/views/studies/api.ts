@@ -1,6 +1,6 @@
 // What the server answers about studies (docs/reference/api/studies.yaml).
 
-export type TrialState = 'waiting' | 'running' | 'complete' | 'pruned' | 'failed';
+export type TrialState = 'waiting' | 'running' | 'paused' | 'complete' | 'pruned' | 'failed';
 
 export interface Outcome {
   has_target: boolean;

@@ -9,6 +9,7 @@ export type TrialShape = 'disc' | 'ring' | 'triangle' | 'cross' | 'square';
 const MARKS: Record<TrialState, [mark: string, tone: TrialTone, shape: TrialShape]> = {
   waiting: ['◌', 'muted', 'square'],
   running: ['○', 'accent', 'ring'],
+  paused: ['‖', 'accent', 'square'],
   complete: ['●', 'good', 'disc'],
   pruned: ['▲', 'warn', 'triangle'],
   failed: ['✕', 'bad', 'cross'],

@@ -19,7 +19,7 @@ const scored = (...accuracies: (number | string)[]) => accuracies.map((accuracy,
 const answer = (trials: TrialRow[]): StudyAnswer => ({
   study: 'mine', made_unix_ns: 0, state: 'running', damaged: 0, from: 0, count: trials.length, cut: false, trials,
   outcome: { has_target: true, is_met: false, best: null, is_feasible: false, front: [], sentence: '' },
-  counts: { waiting: 0, running: 0, complete: trials.length, pruned: 0, failed: 0 },
+  counts: { waiting: 0, running: 0, paused: 0, complete: trials.length, pruned: 0, failed: 0 },
   spec: { sampler: 'tpe', parameters: { lr: { kind: 'real', min: 1e-4, max: 1, log: true }, size: { kind: 'choice', choices: [16, '16', true] } },
     metrics: { accuracy: { goal: 'maximize', strategy: 'optimize', threshold: 0.9 }, size: { goal: 'minimize', strategy: 'store' } } },
 });
