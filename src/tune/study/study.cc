@@ -12,6 +12,7 @@
 #include "core/base/pause.h"
 #include "core/base/text.h"
 #include "data/format/json.h"
+#include "tune/study/asked_value.h"
 #include "work/document/document.h"
 
 namespace trainwarden::tune {
@@ -208,6 +209,18 @@ std::optional<std::int64_t> Study::trial_to_give_again() const {
   return waiting == trials.end() ? std::nullopt : std::optional(waiting->number);
 }
 
+// In an open study, that all there is has been tried is no end: trials may ask for more, and objectives may be noisy.
+Result<Suggestion> Study::suggestion_of(TrialSampler& sampler, std::int64_t number) const {
+  const History& history = state_.history();
+  if (history.space.size() == 0) return Suggestion{};
+  auto suggestion = sampler.suggest(history, number);
+  const bool is_all_tried = suggestion.status().code() == Code::kResourceExhausted && sampler.name() != "grid";
+  if (!spec_.open || !is_all_tried) return suggestion;
+  Random random(history.seed, static_cast<std::uint64_t>(number));
+  TRAINWARDEN_ASSIGN_OR_RETURN(Point point, random_point(history.space, random));
+  return Suggestion{std::move(point), {}};
+}
+
 Status Study::suggest(TrialSampler& sampler, const AskOptions& options, std::vector<StudyEvent>& events) {
   if (state_.closed())
     return Status(Code::kResourceExhausted, fmt::format("the study has ended: {}", *state_.closed()));
@@ -216,7 +229,7 @@ Status Study::suggest(TrialSampler& sampler, const AskOptions& options, std::vec
   }
   const History& history = state_.history();
   const auto number = static_cast<std::int64_t>(history.trials.size());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Suggestion suggestion, sampler.suggest(history, number));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Suggestion suggestion, suggestion_of(sampler, number));
   StudyEvent suggested = event(StudyEventKind::kSuggested, number);
   suggested.values = history.space.values_of(suggestion.point);
   suggested.notes = suggestion.notes;
@@ -255,6 +268,27 @@ Result<std::int64_t> Study::enqueue(const TriedValues& values) {
   return number;
 }
 
+Result<TriedValues> Study::extend(std::int64_t trial, const std::vector<Hyperparameter>& asked) {
+  TriedValues values;
+  const Status done = transact([&](std::vector<StudyEvent>& events) -> Status {
+    StudyState trying = state_;
+    for (const Hyperparameter& each : asked) {
+      StudyEvent extended = event(StudyEventKind::kExtended, trial);
+      extended.parameter = each;
+      TRAINWARDEN_ASSIGN_OR_RETURN(const TriedValue value, asked_value(trying, trial, each));
+      extended.values = {{each.name, value}};
+      values[each.name] = value;
+      TRAINWARDEN_RETURN_IF_ERROR(trying.check(extended));
+      if (has_value(trying, trial, each, value)) continue;
+      TRAINWARDEN_RETURN_IF_ERROR(trying.apply(extended));
+      events.push_back(std::move(extended));
+    }
+    return {};
+  });
+  if (!done.ok()) return done;
+  return values;
+}
+
 Status Study::report(std::int64_t trial, const std::vector<StepReport>& steps, double lease_seconds) {
   return transact([&](std::vector<StudyEvent>& events) -> Status {
     for (const StepReport& step : steps) {
@@ -285,6 +319,8 @@ Status Study::finish(std::int64_t trial, const TrialEnd& end) {
     ended.state = end.state;
     ended.metrics = end.metrics;
     ended.why = end.why;
+    ended.unused = end.unused;
+    ended.attributes = end.attributes;
     fail_what_is_no_number(spec_.metrics, ended);
     const auto index = static_cast<std::size_t>(trial);
     const bool is_known = trial >= 0 && index < state_.history().trials.size();
@@ -320,6 +356,21 @@ Result<std::int64_t> Study::add_finished(const TriedValues& values, const TrialE
   });
   if (!done.ok()) return done;
   return number;
+}
+
+Status Study::add_past(const std::vector<StudyEvent>& past) {
+  constexpr std::size_t kEventsOfEntry = 2000;
+  StudyState trying = state_;
+  for (const StudyEvent& each : past) TRAINWARDEN_RETURN_IF_ERROR(trying.apply(each));
+  for (std::size_t first = 0; first < past.size(); first += kEventsOfEntry) {
+    const auto begin = past.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = past.begin() + static_cast<std::ptrdiff_t>(std::min(first + kEventsOfEntry, past.size()));
+    TRAINWARDEN_RETURN_IF_ERROR(transact([&](std::vector<StudyEvent>& events) -> Status {
+      events.assign(begin, end);
+      return {};
+    }));
+  }
+  return {};
 }
 
 Status Study::close(const std::string& why) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ enum class StudyEventKind : std::uint8_t {
   kEnded,      // state, metrics, why, seconds
   kClosed,     // the study takes no more trials: why
   kReopened,   // it does again: why
+  kExtended,   // a trial asked for a parameter: it, and its value among the values
 };
 
 struct StudyEvent {
@@ -29,22 +31,28 @@ struct StudyEvent {
   std::int64_t unix_ns = 0;
   std::int64_t trial = -1;  // of all but kClosed and kReopened
 
-  TriedValues values;   // by parameter
+  TriedValues values;  // by parameter
+  std::optional<Hyperparameter> parameter;
   std::string sampler;  // that suggested them; "user": somebody named them
   std::map<std::string, double> notes;
   std::string worker;              // who has it
   std::int64_t lease_unix_ns = 0;  // it is lost when nothing is heard until then; 0: never
   std::string job;                 // by which it runs
   std::int64_t step = 0;
-  std::map<std::string, double> metrics;     // by name
-  TrialState state = TrialState::kComplete;  // kComplete, kPruned or kFailed
-  std::string why;                           // for people
-  double seconds = 0;                        // that it took
+  std::map<std::string, double> metrics;          // by name
+  TrialState state = TrialState::kComplete;       // kComplete, kPruned or kFailed
+  std::string why;                                // for people
+  double seconds = 0;                             // that it took
+  std::vector<std::string> unused;                // optional parameters that it had and never asked for
+  std::map<std::string, std::string> attributes;  // what its program keeps with it, by name: a JSON document each
 };
 
 format::OrderedJson json_of(const StudyEvent& event);
 // kDataLoss when it is none.
 Result<StudyEvent> study_event_of(const format::Json& json);
+
+// As JSON of an object; a text that is no JSON document is one itself.
+format::OrderedJson attributes_json(const std::map<std::string, std::string>& attributes);
 
 std::string_view name(TrialState state);  // "complete"
 

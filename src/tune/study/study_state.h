@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct TrialRecord {
   int attempts = 0;                                                            // how often it was started
   std::string why;                                                             // it ended so
   double seconds = 0;
+  TriedValues wished;                             // somebody named them before the study had these parameters
+  std::map<std::string, std::string> attributes;  // StudyEvent::attributes
 };
 
 // One thread at a time.
@@ -48,12 +51,16 @@ class StudyState {
  private:
   Status check_trial(const StudyEvent& event) const;
   Status check_metrics(const StudyEvent& event) const;
+  Result<Point> point_of(const TriedValues& values) const;
+  Status check_extension(const StudyEvent& event) const;
+  void extend(const StudyEvent& event);
   void suggest(const StudyEvent& event);
   void report(const StudyEvent& event);
   void end(const StudyEvent& event);
   bool enter_front(std::size_t trial);  // false: another one is as good
 
   History history_;
+  bool open_;
   std::vector<TrialRecord> records_;
   std::vector<std::size_t> front_;  // feasible trials that none is as good as
   std::optional<std::string> closed_;
