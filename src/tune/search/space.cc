@@ -9,6 +9,7 @@
 #include "tune/search/random.h"
 #include "tune/search/sampler.h"
 #include "tune/search/space_check.h"
+#include "tune/search/space_extension.h"
 
 namespace trainwarden::tune {
 namespace {
@@ -48,6 +49,8 @@ std::optional<double> number_of(const Hyperparameter& parameter, const TriedValu
   return std::nullopt;
 }
 
+}  // namespace
+
 std::string range_text(const Hyperparameter& parameter) {
   if (!parameter.is_number()) {
     std::vector<std::string> texts;
@@ -58,8 +61,6 @@ std::string range_text(const Hyperparameter& parameter) {
   return fmt::format("{} from {} to {}{}", parameter.kind == ParameterKind::kInteger ? "a whole number" : "a number",
                      parameter.min, parameter.max, steps);
 }
-
-}  // namespace
 
 std::string text_of(const TriedValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -90,6 +91,18 @@ Result<Space> Space::make(std::vector<Hyperparameter> parameters, std::vector<Co
                 fmt::format("expected constraints that some points meet, found none among {} random points: widen the "
                             "ranges or drop a constraint",
                             kPointsOfCheck));
+}
+
+Result<Space> Space::extended(Hyperparameter asked) const {
+  asked.optional = true;
+  std::vector<Hyperparameter> parameters = parameters_;
+  if (const auto known = find(asked.name)) {
+    TRAINWARDEN_RETURN_IF_ERROR(make({asked}).status());
+    TRAINWARDEN_ASSIGN_OR_RETURN(parameters[*known], united_parameter(parameters[*known], asked));
+  } else {
+    parameters.push_back(std::move(asked));
+  }
+  return make(std::move(parameters), constraints_);
 }
 
 std::optional<std::size_t> Space::find(std::string_view name) const {
@@ -211,7 +224,11 @@ bool Space::meets_constraint(const Constraint& constraint, const Point& point) c
 bool Space::contains(const Point& point) const {
   if (point.size() != size()) return false;
   for (std::size_t i = 0; i < size(); ++i) {
-    if (is_active(point, i) ? !(nearest(i, point[i]) == point[i]) : !std::isnan(point[i])) return false;
+    if (std::isnan(point[i])) {
+      if (is_active(point, i) && !parameters_[i].optional) return false;
+    } else if (!is_active(point, i) || nearest(i, point[i]) != point[i]) {
+      return false;
+    }
   }
   return meets_constraints(point);
 }
@@ -240,7 +257,7 @@ Result<Point> Space::point_of(const TriedValues& values) const {
     const auto found = values.find(parameter.name);
     const bool active = is_active(point, i);
     if (found == values.end()) {
-      if (!active) continue;
+      if (!active || parameter.optional) continue;
       return Status(Code::kInvalidArgument,
                     fmt::format("{}: expected {}, found nothing", parameter.name, range_text(parameter)));
     }
@@ -270,6 +287,10 @@ Result<Point> Space::point_of(const TriedValues& values) const {
                   "expected values that meet the constraints between parameters, found ones that do not");
   }
   return point;
+}
+
+bool Space::has_optional() const {
+  return std::any_of(parameters_.begin(), parameters_.end(), [](const Hyperparameter& each) { return each.optional; });
 }
 
 bool Space::has_conditions() const {

@@ -1,7 +1,8 @@
 // Space: which hyper-parameters there are, and which values they may have.
 //
 // A Point is one value for each parameter, in the order of the space, as numbers: a real or whole number as it is, of a
-// choice its index, NaN for a parameter that is not active (its condition does not hold).
+// choice its index, NaN for a parameter that is not active (its condition does not hold), and for an optional one that
+// a trial was without.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@ struct Hyperparameter {
   bool ordered = false;             // of a choice: neighbours are alike
   std::optional<ActiveWhen> when;
   std::optional<TriedValue> first;  // what is tried first
+  bool optional = false;            // a trial may be without it; suggestions have it
 
   bool is_number() const { return kind != ParameterKind::kChoice; }
 };
@@ -51,6 +53,9 @@ struct Constraint {
   double max = 0;
 };
 
+// For messages: "a number from 0 to 1 in steps of 0.25".
+std::string range_text(const Hyperparameter& parameter);
+
 inline constexpr std::size_t kMaxParameters = 256, kMaxChoices = 10'000, kMaxConstraints = 64;
 
 // Immutable once made; from any thread.
@@ -59,6 +64,12 @@ class Space {
   // kInvalidArgument says all that is wrong, each with the name of its parameter. A space in which a thousand random
   // points meet no constraint is refused as contradictory.
   static Result<Space> make(std::vector<Hyperparameter> parameters, std::vector<Constraint> constraints = {});
+  // Without parameters: of a study that has what its trials ask for. It has one point, which is empty.
+  static Space none() { return Space(); }
+  // With what a trial asks for: a parameter more, which is optional and the last one, or a known optional one whose
+  // range becomes the union of both (space_extension.h). Values of its points stay what they are. kFailedPrecondition:
+  // the name is one of another kind, or is declared otherwise; kInvalidArgument: what is asked for is no parameter.
+  Result<Space> extended(Hyperparameter asked) const;
 
   std::size_t size() const { return parameters_.size(); }
   const Hyperparameter& operator[](std::size_t i) const { return parameters_[i]; }
@@ -83,17 +94,20 @@ class Space {
   bool is_active(const Point& point, std::size_t i) const;
   // NaN where a parameter is not active; where one is active and has none, the middle of its range.
   void settle(Point& point) const;
-  // Every active parameter has a value that it can have, every other one NaN, and the constraints are met.
+  // Every active parameter has a value that it can have (an optional one may be NaN), every other one NaN, and the
+  // constraints are met.
   bool contains(const Point& point) const;
   bool meets_constraints(const Point& point) const;
   bool meets_constraint(const Constraint& constraint, const Point& point) const;  // one of constraints()
 
   // By names and in the user's terms; without those that are not active.
   TriedValues values_of(const Point& point) const;
-  // Back. kInvalidArgument: unknown name, missing or superfluous parameter, value out of range.
+  // Back; an optional parameter may be missing. kInvalidArgument: unknown name, missing or superfluous parameter, value
+  // out of range.
   Result<Point> point_of(const TriedValues& values) const;
 
   bool has_conditions() const;
+  bool has_optional() const;
 
  private:
   Space() = default;

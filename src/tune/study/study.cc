@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "data/format/json.h"
 #include "tune/search/gp/regret_bound.h"
+#include "tune/study/asked_value.h"
 #include "tune/study/inheritance.h"
 #include "tune/study/repeats.h"
 #include "work/document/document.h"
@@ -256,24 +257,35 @@ std::optional<std::int64_t> Study::trial_to_give_again() const {
   return waiting == trials.end() ? std::nullopt : std::optional(waiting->number);
 }
 
+// In an open study, that all there is has been tried is no end: trials may ask for more, and objectives may be noisy.
+Result<Suggestion> Study::suggestion_of(TrialSampler& sampler, const History& history, std::int64_t number) const {
+  if (history.space.size() == 0) return Suggestion{};
+  auto suggestion = sampler.suggest(history, number);
+  const bool is_all_tried = suggestion.status().code() == Code::kResourceExhausted && sampler.name() != "grid";
+  if (!spec_.open || !is_all_tried) return suggestion;
+  Random random(history.seed, static_cast<std::uint64_t>(number));
+  TRAINWARDEN_ASSIGN_OR_RETURN(Point point, random_point(history.space, random));
+  return Suggestion{std::move(point), {}};
+}
+
 Result<Suggestion> Study::suggest(TrialSampler& sampler, std::int64_t number) const {
   if (state_.closed())
     return Status(Code::kResourceExhausted, fmt::format("the study has ended: {}", *state_.closed()));
   if (const auto why = end_of_budget(spec_, state_, made_unix_ns_, clock_->unix_ns())) {
     return Status(Code::kResourceExhausted, fmt::format("the study has ended: {}", *why));
   }
-  if (spec_.from.empty()) return sampler.suggest(state_.history(), number);
+  if (spec_.from.empty()) return suggestion_of(sampler, state_.history(), number);
   if (!state_.has_inherited_all()) {
     return Status(Code::kFailedPrecondition,
                   fmt::format("study {} was cut off when the trials that it starts from were copied: remove {} and "
                               "create it again",
                               spec_.name, place_.address()));
   }
-  return sampler.suggest(state_.searched(), number);
+  return suggestion_of(sampler, state_.searched(), number);
 }
 
 std::optional<StudyEvent> Study::answer_of(std::int64_t trial, const Point& point, const AskOptions& options) const {
-  if (spec_.repeats == Repeats::kRun) return std::nullopt;
+  if (spec_.repeats == Repeats::kRun || spec_.open) return std::nullopt;  // it may ask for more than those had
   const auto known = known_result(state_, point, options.fingerprint);
   if (!known) return std::nullopt;
   StudyEvent ended = event(StudyEventKind::kEnded, trial);
@@ -334,6 +346,27 @@ Result<std::int64_t> Study::enqueue(const TriedValues& values) {
   return number;
 }
 
+Result<TriedValues> Study::extend(std::int64_t trial, const std::vector<Hyperparameter>& asked) {
+  TriedValues values;
+  const Status done = transact([&](std::vector<StudyEvent>& events) -> Status {
+    StudyState trying = state_;
+    for (const Hyperparameter& each : asked) {
+      StudyEvent extended = event(StudyEventKind::kExtended, trial);
+      extended.parameter = each;
+      TRAINWARDEN_ASSIGN_OR_RETURN(const TriedValue value, asked_value(trying, trial, each));
+      extended.values = {{each.name, value}};
+      values[each.name] = value;
+      TRAINWARDEN_RETURN_IF_ERROR(trying.check(extended));
+      if (has_value(trying, trial, each, value)) continue;
+      TRAINWARDEN_RETURN_IF_ERROR(trying.apply(extended));
+      events.push_back(std::move(extended));
+    }
+    return {};
+  });
+  if (!done.ok()) return done;
+  return values;
+}
+
 Status Study::report(std::int64_t trial, const std::vector<StepReport>& steps, double lease_seconds) {
   return transact([&](std::vector<StudyEvent>& events) -> Status {
     for (const StepReport& step : steps) {
@@ -392,6 +425,8 @@ Status Study::finish(std::int64_t trial, const TrialEnd& end) {
     ended.metrics = end.metrics;
     ended.why = end.why;
     ended.by_verdict = end.by_verdict;
+    ended.unused = end.unused;
+    ended.attributes = end.attributes;
     fail_what_is_no_number(spec_.metrics, ended);
     const auto index = static_cast<std::size_t>(trial);
     const bool is_known = trial >= 0 && index < state_.history().trials.size();
@@ -441,6 +476,21 @@ Result<std::int64_t> Study::add_finished(const TriedValues& values, const TrialE
   });
   if (!done.ok()) return done;
   return number;
+}
+
+Status Study::add_past(const std::vector<StudyEvent>& past) {
+  constexpr std::size_t kEventsOfEntry = 2000;
+  StudyState trying = state_;
+  for (const StudyEvent& each : past) TRAINWARDEN_RETURN_IF_ERROR(trying.apply(each));
+  for (std::size_t first = 0; first < past.size(); first += kEventsOfEntry) {
+    const auto begin = past.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = past.begin() + static_cast<std::ptrdiff_t>(std::min(first + kEventsOfEntry, past.size()));
+    TRAINWARDEN_RETURN_IF_ERROR(transact([&](std::vector<StudyEvent>& events) -> Status {
+      events.assign(begin, end);
+      return {};
+    }));
+  }
+  return {};
 }
 
 Status Study::close(const std::string& why) {

@@ -49,8 +49,10 @@ struct TrialEnd {
   TrialState state = TrialState::kComplete;
   std::map<std::string, double> metrics;
   std::string why;
-  std::optional<double> seconds;  // that it took; none: since it was started
-  bool by_verdict = false;        // StudyTrial::ended_by_verdict
+  std::optional<double> seconds;                       // that it took; none: since it was started
+  bool by_verdict = false;                             // StudyTrial::ended_by_verdict
+  std::vector<std::string> unused = {};                // optional parameters that it had and never asked for
+  std::map<std::string, std::string> attributes = {};  // what its program keeps with it, by name: a JSON document each
 };
 
 // One thread at a time.
@@ -81,6 +83,10 @@ class Study {
   Result<std::int64_t> ask(TrialSampler& sampler, const AskOptions& options);
   // A trial of values that somebody names. It waits until somebody asks.
   Result<std::int64_t> enqueue(const TriedValues& values);
+  // Of an open study: what a running trial asks for, each by its name, kind and range alone, and the values that it
+  // has. A known value that fits is kept; else it is the one that enqueue() named, or is drawn by the study's seed, the
+  // trial and the name. kFailedPrecondition as StudyState::apply(), with both ranges where they do not go together.
+  Result<TriedValues> extend(std::int64_t trial, const std::vector<Hyperparameter>& asked);
   // Intermediate metrics, steps rise; also a sign of life, for `lease_seconds` where that is not 0.
   Status report(std::int64_t trial, const std::vector<StepReport>& steps, double lease_seconds = 0);
   Status beat(std::int64_t trial, double lease_seconds);
@@ -96,6 +102,8 @@ class Study {
   Status reopen(const std::string& why);
   // One trial that was finished elsewhere.
   Result<std::int64_t> add_finished(const TriedValues& values, const TrialEnd& end);
+  // What happened elsewhere, with its times; all of it or, where an event cannot follow, nothing and why.
+  Status add_past(const std::vector<StudyEvent>& past);
 
  private:
   Study(storage::Location place, StudySpec spec, std::int64_t made_unix_ns, const Clock& clock);
@@ -113,6 +121,7 @@ class Study {
   std::optional<StudyEvent> close_by_regret(const StudyEvent& ended) const;
   std::optional<std::int64_t> trial_to_give_again() const;
   Result<Suggestion> suggest(TrialSampler& sampler, std::int64_t number) const;
+  Result<Suggestion> suggestion_of(TrialSampler& sampler, const History& history, std::int64_t number) const;
   Status ask_once(TrialSampler& sampler, const AskOptions& options, std::int64_t& number, bool& is_answered);
 
   storage::Location place_;

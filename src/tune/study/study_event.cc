@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "data/format/json_number.h"
 #include "tune/study/study_spec.h"
+#include "work/document/document.h"
 
 namespace trainwarden::tune {
 namespace {
@@ -16,10 +17,12 @@ namespace {
 using format::Json;
 using format::OrderedJson;
 
-constexpr std::array<std::string_view, 10> kEventKinds = {"suggested", "started",  "beat",      "reported", "ended",
-                                                          "closed",    "reopened", "inherited", "paused",   "promoted"};
+constexpr std::array<std::string_view, 11> kEventKinds = {"suggested", "started",  "beat",     "reported",
+                                                          "ended",     "closed",   "reopened", "inherited",
+                                                          "paused",    "promoted", "extended"};
 constexpr std::array<std::string_view, 6> kStates = {"waiting", "running", "complete", "pruned", "failed", "paused"};
 constexpr std::size_t kMaxNumbers = 1000;  // of one event
+constexpr std::size_t kMaxAttributes = 1000;
 
 template <std::size_t N>
 std::optional<std::size_t> place_of(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -63,6 +66,36 @@ Result<TriedValues> values_field(const Json& json) {
     values[key] = *value;
   }
   return values;
+}
+
+Status read_parameter(const Json& json, StudyEvent& event) {
+  if (event.kind != StudyEventKind::kExtended) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* const object, format::object_field(json, "parameter"));
+  const auto table = document::parse(format::dump_json(format::OrderedJson(*object)), "parameter");
+  if (!table.ok() || table->fields.size() != 1) return Status(Code::kDataLoss, "parameter: expected one");
+  document::Mistakes mistakes;
+  event.parameter = read_hyperparameter(table->fields.front(), mistakes);
+  return mistakes.count() == 0 ? Status() : Status(Code::kDataLoss, mistakes.status().message());
+}
+
+Status read_unused(const Json& json, StudyEvent& event) {
+  if (!json.contains("unused")) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* const list, format::array_field(json, "unused"));
+  if (list->size() > kMaxParameters) return Status(Code::kDataLoss, "unused: too many");
+  for (const Json& each : *list) {
+    if (!each.is_string()) return Status(Code::kDataLoss, "unused: expected names");
+    event.unused.push_back(each.get<std::string>());
+  }
+  return {};
+}
+
+Status read_attributes(const Json& json, StudyEvent& event) {
+  if (!json.contains("attributes")) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* const object, format::object_field(json, "attributes"));
+  if (object->size() > kMaxAttributes) return Status(Code::kDataLoss, "attributes: too many");
+  for (const auto& [key, value] : object->items())
+    event.attributes[key] = format::dump_json(format::OrderedJson(value));
+  return {};
 }
 
 Status read_texts(const Json& json, StudyEvent& event) {
@@ -118,10 +151,21 @@ std::string_view name(TrialState state) {
   return kStates[static_cast<std::size_t>(state)];
 }
 
+OrderedJson attributes_json(const std::map<std::string, std::string>& attributes) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [key, text] : attributes) {
+    json[key] = OrderedJson::parse(text, nullptr, false);
+    if (json[key].is_discarded()) json[key] = text;
+  }
+  return json;
+}
+
 OrderedJson json_of(const StudyEvent& event) {
   OrderedJson json = {{"kind", kEventKinds[static_cast<std::size_t>(event.kind)]}, {"at", event.unix_ns}};
   if (event.trial >= 0) json["trial"] = event.trial;
-  if (event.kind == StudyEventKind::kSuggested || event.kind == StudyEventKind::kInherited) {
+  if (event.parameter) json["parameter"] = {{event.parameter->name, json_of(*event.parameter)}};
+  if (event.kind == StudyEventKind::kSuggested || event.kind == StudyEventKind::kInherited ||
+      event.kind == StudyEventKind::kExtended) {
     json["values"] = OrderedJson::object();
     for (const auto& [key, value] : event.values) json["values"][key] = json_of(value);
   }
@@ -142,6 +186,8 @@ OrderedJson json_of(const StudyEvent& event) {
   if (!event.metrics.empty()) json["metrics"] = numbers_json(event.metrics);
   if (!event.why.empty()) json["why"] = event.why;
   if (event.seconds > 0) json["seconds"] = event.seconds;
+  if (!event.unused.empty()) json["unused"] = event.unused;
+  if (!event.attributes.empty()) json["attributes"] = attributes_json(event.attributes);
   return json;
 }
 
@@ -163,6 +209,9 @@ Result<StudyEvent> study_event_of(const Json& json) {
   TRAINWARDEN_RETURN_IF_ERROR(read_texts(json, event));
   TRAINWARDEN_RETURN_IF_ERROR(read_state(json, event));
   TRAINWARDEN_RETURN_IF_ERROR(read_origin(json, event));
+  TRAINWARDEN_RETURN_IF_ERROR(read_parameter(json, event));
+  TRAINWARDEN_RETURN_IF_ERROR(read_unused(json, event));
+  TRAINWARDEN_RETURN_IF_ERROR(read_attributes(json, event));
   if (json.contains("lease")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(event.lease_unix_ns, format::int_field(json, "lease", 0));
   }

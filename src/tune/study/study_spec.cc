@@ -75,40 +75,6 @@ bool is_whole(const DocumentValue* value) {
   return value == nullptr || value->is(DocumentValue::Kind::kInteger);
 }
 
-Hyperparameter read_parameter(const DocumentField& field, Mistakes& mistakes) {
-  Hyperparameter parameter{.name = field.name};
-  const DocumentValue& table = field.value;
-  if (!table.is(DocumentValue::Kind::kTable)) {
-    mistakes.add(table.place, fmt::format("{}: expected a table, as in {{min = 0, max = 1}} or {{choices = [1, 2]}}",
-                                          printable(field.name)));
-    return parameter;
-  }
-  TableReader reader(table, mistakes);
-  const auto find = [&](std::string_view wanted) -> const DocumentValue* {
-    for (const auto& [name, value] : table.fields) {
-      if (document::plain_name(name) == wanted) return &value;
-    }
-    return nullptr;
-  };
-  const DocumentValue* const choices = reader.take({"choices", "grid"});
-  if (choices != nullptr) parameter.choices = values_in(reader, *choices, "choices");
-  const bool whole = is_whole(find("min")) && is_whole(find("max")) && is_whole(find("step"));
-  parameter.kind = kind_in(reader, choices != nullptr, whole);
-  const auto min = take_number(reader, "min"), max = take_number(reader, "max");
-  if (parameter.is_number() && (!min || !max)) {
-    mistakes.add(table.place, fmt::format("{}: expected min and max, or choices", printable(field.name)));
-  }
-  parameter.min = min.value_or(0);
-  parameter.max = max.value_or(parameter.min);
-  parameter.step = take_number(reader, "step").value_or(0);
-  parameter.log = reader.boolean({"log"}).value_or(false);
-  parameter.ordered = reader.boolean({"ordered"}).value_or(false);
-  parameter.when = condition_in(reader);
-  if (const DocumentValue* const first = reader.take({"first"})) parameter.first = tried_value_of(*first);
-  reader.refuse_rest();
-  return parameter;
-}
-
 // By name, but those that a condition names before those that have it: whatever the order of a document, which JSON and
 // TOML do not keep, it is the same space. What is left over has a condition that Space::make() refuses.
 std::vector<Hyperparameter> in_order(std::vector<Hyperparameter> parameters) {
@@ -162,11 +128,11 @@ StudyMetric read_metric(const DocumentField& field, Mistakes& mistakes) {
 
 // A table of tables, in its order.
 template <class Item, class Read>
-std::vector<Item> read_named(TableReader& reader, const char* field, Mistakes& mistakes, Read read) {
+std::vector<Item> read_named(TableReader& reader, const char* field, bool is_needed, Mistakes& mistakes, Read read) {
   std::vector<Item> items;
   const DocumentValue* const table = reader.table({field});
   if (table == nullptr) {
-    mistakes.add(reader.place(), fmt::format("expected a table `{}`, found none", field));
+    if (is_needed) mistakes.add(reader.place(), fmt::format("expected a table `{}`, found none", field));
     return items;
   }
   for (const DocumentField& each : table->fields) items.push_back(read(each, mistakes));
@@ -208,12 +174,13 @@ std::vector<Constraint> read_constraints(TableReader& reader, Mistakes& mistakes
 }
 
 // Nothing when it has mistakes.
-std::optional<Space> read_space(TableReader& reader, Mistakes& mistakes) {
+std::optional<Space> read_space(TableReader& reader, bool open, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
-  auto parameters = read_named<Hyperparameter>(reader, "parameters", mistakes, read_parameter);
+  auto parameters = read_named<Hyperparameter>(reader, "parameters", !open, mistakes, read_hyperparameter);
   auto constraints = read_constraints(reader, mistakes);
   // What is wrong with parameters one by one would be told a second time by their space.
   if (mistakes.count() > before) return std::nullopt;
+  if (open && parameters.empty() && constraints.empty()) return Space::none();
   auto space = Space::make(in_order(std::move(parameters)), std::move(constraints));
   if (space.ok()) return *std::move(space);
   for (const std::string& line : split_list(space.status().message(), '\n')) {
@@ -249,27 +216,6 @@ void check_metrics(const std::vector<StudyMetric>& metrics, const std::string& p
   if (metrics.size() > kMaxStudyMetrics) {
     mistakes.add(place, fmt::format("metrics: expected at most {}, found {}", kMaxStudyMetrics, metrics.size()));
   }
-}
-
-OrderedJson parameter_json(const Hyperparameter& parameter) {
-  OrderedJson json = {{"kind", kKinds[static_cast<std::size_t>(parameter.kind)]}};
-  if (parameter.is_number()) {
-    json["min"] = parameter.min;
-    json["max"] = parameter.max;
-    if (parameter.step > 0) json["step"] = parameter.step;
-    if (parameter.log) json["log"] = true;
-  } else {
-    json["choices"] = OrderedJson::array();
-    for (const TriedValue& choice : parameter.choices) json["choices"].push_back(json_of(choice));
-    if (parameter.ordered) json["ordered"] = true;
-  }
-  if (parameter.when) {
-    OrderedJson values = OrderedJson::array();
-    for (const TriedValue& value : parameter.when->values) values.push_back(json_of(value));
-    json["when"] = {{parameter.when->parameter, std::move(values)}};
-  }
-  if (parameter.first) json["first"] = json_of(*parameter.first);
-  return json;
 }
 
 OrderedJson metric_json(const StudyMetric& metric) {
@@ -331,20 +277,82 @@ bool StudySpec::has_target() const {
 std::optional<StudySpec> read_study_spec(const DocumentValue& top, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   TableReader reader(top, mistakes);
-  const auto space = read_space(reader, mistakes);
-  StudySpec spec{.space = space.value_or(*Space::make({{.name = "unknown"}})), .metrics = {}, .place = top.place};
-  spec.metrics = read_named<StudyMetric>(reader, "metrics", mistakes, read_metric);
+  const bool open = reader.boolean({"open"}).value_or(false);
+  const auto space = read_space(reader, open, mistakes);
+  StudySpec spec{.space = space.value_or(Space::none()), .open = open, .metrics = {}, .place = top.place};
+  spec.metrics = read_named<StudyMetric>(reader, "metrics", true, mistakes, read_metric);
   std::sort(spec.metrics.begin(), spec.metrics.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   check_metrics(spec.metrics, reader.place_of("metrics"), mistakes);
   read_rest(reader, mistakes, spec);
+  if (open && !spec.job.empty()) {
+    mistakes.add(reader.place_of("open"), "open: expected no job: who runs the trials says which parameters there are");
+  }
   reader.refuse_rest();
   return mistakes.count() == before ? std::optional(std::move(spec)) : std::nullopt;
+}
+
+Hyperparameter read_hyperparameter(const DocumentField& field, Mistakes& mistakes) {
+  Hyperparameter parameter{.name = field.name};
+  const DocumentValue& table = field.value;
+  if (!table.is(DocumentValue::Kind::kTable)) {
+    mistakes.add(table.place, fmt::format("{}: expected a table, as in {{min = 0, max = 1}} or {{choices = [1, 2]}}",
+                                          printable(field.name)));
+    return parameter;
+  }
+  TableReader reader(table, mistakes);
+  const auto find = [&](std::string_view wanted) -> const DocumentValue* {
+    for (const auto& [name, value] : table.fields) {
+      if (document::plain_name(name) == wanted) return &value;
+    }
+    return nullptr;
+  };
+  const DocumentValue* const choices = reader.take({"choices", "grid"});
+  if (choices != nullptr) parameter.choices = values_in(reader, *choices, "choices");
+  const bool whole = is_whole(find("min")) && is_whole(find("max")) && is_whole(find("step"));
+  parameter.kind = kind_in(reader, choices != nullptr, whole);
+  const auto min = take_number(reader, "min"), max = take_number(reader, "max");
+  if (parameter.is_number() && (!min || !max)) {
+    mistakes.add(table.place, fmt::format("{}: expected min and max, or choices", printable(field.name)));
+  }
+  parameter.min = min.value_or(0);
+  parameter.max = max.value_or(parameter.min);
+  parameter.step = take_number(reader, "step").value_or(0);
+  parameter.log = reader.boolean({"log"}).value_or(false);
+  parameter.ordered = reader.boolean({"ordered"}).value_or(false);
+  parameter.when = condition_in(reader);
+  if (const DocumentValue* const first = reader.take({"first"})) parameter.first = tried_value_of(*first);
+  parameter.optional = reader.boolean({"optional"}).value_or(false);
+  reader.refuse_rest();
+  return parameter;
+}
+
+OrderedJson json_of(const Hyperparameter& parameter) {
+  OrderedJson json = {{"kind", kKinds[static_cast<std::size_t>(parameter.kind)]}};
+  if (parameter.is_number()) {
+    json["min"] = parameter.min;
+    json["max"] = parameter.max;
+    if (parameter.step > 0) json["step"] = parameter.step;
+    if (parameter.log) json["log"] = true;
+  } else {
+    json["choices"] = OrderedJson::array();
+    for (const TriedValue& choice : parameter.choices) json["choices"].push_back(json_of(choice));
+    if (parameter.ordered) json["ordered"] = true;
+  }
+  if (parameter.when) {
+    OrderedJson values = OrderedJson::array();
+    for (const TriedValue& value : parameter.when->values) values.push_back(json_of(value));
+    json["when"] = {{parameter.when->parameter, std::move(values)}};
+  }
+  if (parameter.first) json["first"] = json_of(*parameter.first);
+  if (parameter.optional) json["optional"] = true;
+  return json;
 }
 
 OrderedJson json_of(const StudySpec& spec) {
   OrderedJson json = {{"name", spec.name}, {"parameters", OrderedJson::object()}};
   for (const Hyperparameter& parameter : spec.space.parameters())
-    json["parameters"][parameter.name] = parameter_json(parameter);
+    json["parameters"][parameter.name] = json_of(parameter);
+  if (spec.open) json["open"] = true;
   if (!spec.space.constraints().empty()) json["constraints"] = OrderedJson::array();
   for (const Constraint& constraint : spec.space.constraints()) {
     json["constraints"].push_back({{"weights", constraint.weights}, {"max", constraint.max}});

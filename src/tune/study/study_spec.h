@@ -39,7 +39,8 @@ enum class Repeats : std::uint8_t {
 
 struct StudySpec {
   std::string name;
-  Space space;
+  Space space;        // as it was written; with what trials have asked for: StudyState::history()
+  bool open = false;  // trials may ask for parameters that it does not have
   std::vector<StudyMetric> metrics;
   std::string sampler = "auto";
   std::string pruner = "none";
@@ -61,6 +62,11 @@ struct StudySpec {
 std::optional<StudySpec> read_study_spec(const document::DocumentValue& top, document::Mistakes& mistakes);
 // read_study_spec() reads the same from it.
 format::OrderedJson json_of(const StudySpec& spec);
+
+// A parameter alone: its name and its table, as `parameters` has them. Mistakes that show only beside others are told
+// by Space.
+Hyperparameter read_hyperparameter(const document::DocumentField& field, document::Mistakes& mistakes);
+format::OrderedJson json_of(const Hyperparameter& parameter);  // without its name
 
 // A value as it is written in JSON, and back: true, 3, 0.5, "relu". A number that is whole is an integer.
 format::OrderedJson json_of(const TriedValue& value);

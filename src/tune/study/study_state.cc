@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "tune/search/space_extension.h"
 #include "tune/study/inheritance.h"
 #include "tune/study/repeats.h"
 
@@ -34,7 +35,7 @@ bool are_same(double one, double other) {
 }  // namespace
 
 StudyState::StudyState(const StudySpec& spec)
-    : history_{.space = spec.space, .metrics = spec.metrics, .trials = {}, .seed = spec.seed} {}
+    : history_{.space = spec.space, .metrics = spec.metrics, .trials = {}, .seed = spec.seed}, open_(spec.open) {}
 
 Status StudyState::check_trial(const StudyEvent& event) const {
   const auto count = static_cast<std::int64_t>(history_.trials.size());
@@ -42,7 +43,7 @@ Status StudyState::check_trial(const StudyEvent& event) const {
   if (event.kind == StudyEventKind::kSuggested) {
     if (event.trial != count) return refuse(fmt::format("expected trial {} next, found {}", count, event.trial));
     if (closed_) return refuse(fmt::format("the study takes no more trials: {}", *closed_));
-    return history_.space.point_of(event.values).status();
+    return point_of(event.values).status();
   }
   if (event.trial >= count) return refuse(fmt::format("there is no trial {}: there are {}", event.trial, count));
   const auto index = static_cast<std::size_t>(event.trial);
@@ -57,7 +58,29 @@ Status StudyState::check_trial(const StudyEvent& event) const {
   if (needs_worker && !is_running) {
     return refuse(fmt::format("trial {} {}", event.trial, is_paused ? "is paused" : "was not started"));
   }
-  return {};
+  return event.kind == StudyEventKind::kExtended ? check_extension(event) : Status();
+}
+
+// Of an open study, what it does not know yet may be named.
+Result<Point> StudyState::point_of(const TriedValues& values) const {
+  if (!open_) return history_.space.point_of(values);
+  TriedValues known = values;
+  std::erase_if(known, [this](const auto& each) { return !history_.space.find(each.first); });
+  return history_.space.point_of(known);
+}
+
+Status StudyState::check_extension(const StudyEvent& event) const {
+  const std::string name = printable(event.parameter->name);
+  if (!open_) {
+    return refuse(
+        fmt::format("the study has no parameter \"{}\" and takes none: `open = true` in its file lets trials "
+                    "ask for what they need",
+                    name));
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(history_.space.extended(*event.parameter).status());
+  const auto value = event.values.find(event.parameter->name);
+  if (value != event.values.end() && fitted_value(*event.parameter, value->second)) return {};
+  return refuse(fmt::format("{}: expected its value, which is {}", name, range_text(*event.parameter)));
 }
 
 Status StudyState::check_inherited(const StudyEvent& event) const {
@@ -128,6 +151,7 @@ Status StudyState::apply(const StudyEvent& event) {
     case StudyEventKind::kPromoted: promote(event); break;
     case StudyEventKind::kEnded: end(event); break;
     case StudyEventKind::kInherited: inherit(event); break;
+    case StudyEventKind::kExtended: extend(event); break;
     case StudyEventKind::kClosed: closed_ = event.why; break;
     case StudyEventKind::kReopened:
       closed_.reset();
@@ -139,12 +163,25 @@ Status StudyState::apply(const StudyEvent& event) {
 
 void StudyState::suggest(const StudyEvent& event) {
   StudyTrial trial{.number = event.trial,
-                   .point = *history_.space.point_of(event.values),
+                   .point = *point_of(event.values),
                    .values = std::vector<double>(history_.metrics.size(), kNaN),
                    .series = std::vector<std::vector<Intermediate>>(history_.metrics.size()),
                    .notes = event.notes};
   history_.trials.push_back(std::move(trial));
   records_.push_back({.sampler = event.sampler, .suggested_unix_ns = event.unix_ns});
+  for (const auto& [name, value] : event.values) {
+    if (!history_.space.find(name)) records_.back().wished[name] = value;
+  }
+}
+
+void StudyState::extend(const StudyEvent& event) {
+  history_.space = *history_.space.extended(*event.parameter);
+  for (StudyTrial& trial : history_.trials) trial.point.resize(history_.space.size(), kNaN);
+  for (InheritedTrial& each : inherited_) each.trial.point.resize(history_.space.size(), kNaN);
+  const std::string& name = event.parameter->name;
+  const std::size_t i = *history_.space.find(name);
+  history_.trials[static_cast<std::size_t>(event.trial)].point[i] =
+      as_coordinate(history_.space[i], event.values.at(name));
 }
 
 void StudyState::inherit(const StudyEvent& event) {
@@ -209,6 +246,11 @@ void StudyState::end(const StudyEvent& event) {
   for (const auto& [metric, value] : event.metrics) trial.values[*metric_named(history_, metric)] = value;
   trial.state = event.state;
   trial.ended_by_verdict = event.by_verdict;
+  // What had no effect is not to be learnt from.
+  for (const std::string& each : event.unused) {
+    const auto i = history_.space.find(each);
+    if (i && history_.space[*i].optional) trial.point[*i] = kNaN;
+  }
   TrialRecord& record = records_[index];
   record.ended_unix_ns = event.unix_ns;
   record.why = event.why;
@@ -219,6 +261,7 @@ void StudyState::end(const StudyEvent& event) {
     record.origin = event.origin;
     record.fingerprint = event.fingerprint;
   }
+  record.attributes = event.attributes;
   record.lease_unix_ns = 0;
   trial_seconds_ += event.seconds;
   without_gain_ = enter_front(index) ? 0 : without_gain_ + 1;

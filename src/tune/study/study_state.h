@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,11 @@ struct TrialRecord {
   int attempts = 0;                                                            // how often it was started
   std::string why;                                                             // it ended so, or is paused
   double seconds = 0;
-  std::string fingerprint;    // of its code and data; empty: nobody said
-  std::int64_t same_as = -1;  // the trial whose results it has; -1: it ran
-  std::string origin;         // the study of that one; empty: this one
+  std::string fingerprint;                        // of its code and data; empty: nobody said
+  std::int64_t same_as = -1;                      // the trial whose results it has; -1: it ran
+  std::string origin;                             // the study of that one; empty: this one
+  TriedValues wished;                             // somebody named them before the study had these parameters
+  std::map<std::string, std::string> attributes;  // StudyEvent::attributes
 };
 
 // A trial of another study that this one starts from. Its number is below 0 (StudyState::searched()).
@@ -65,6 +68,9 @@ class StudyState {
   Status check_metrics(const StudyEvent& event) const;
   Status check_inherited(const StudyEvent& event) const;
   void inherit(const StudyEvent& event);
+  Result<Point> point_of(const TriedValues& values) const;
+  Status check_extension(const StudyEvent& event) const;
+  void extend(const StudyEvent& event);
   void suggest(const StudyEvent& event);
   void report(const StudyEvent& event);
   void pause(const StudyEvent& event);
@@ -73,6 +79,7 @@ class StudyState {
   bool enter_front(std::size_t trial);  // false: another one is as good
 
   History history_;
+  bool open_;
   std::vector<TrialRecord> records_;
   std::vector<InheritedTrial> inherited_;
   bool has_inherited_all_ = false;

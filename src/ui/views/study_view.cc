@@ -176,30 +176,32 @@ OrderedJson trial_json(const tune::Study& study, std::size_t trial, std::size_t 
   const History& history = study.state().history();
   const StudyTrial& one = history.trials[trial];
   const tune::TrialRecord& record = study.state().record(trial);
-  OrderedJson values = OrderedJson::object(), metrics = OrderedJson::object(), series = OrderedJson::object();
+  OrderedJson values = OrderedJson::object(), wished = OrderedJson::object();
+  for (const auto& [name, value] : record.wished) wished[name] = tune::json_of(value);
+  OrderedJson metrics = OrderedJson::object(), series = OrderedJson::object();
   for (const auto& [name, value] : history.space.values_of(one.point)) values[name] = tune::json_of(value);
   for (std::size_t i = 0; i < history.metrics.size(); ++i) {
     const std::string& name = history.metrics[i].name;
     if (!std::isnan(one.values[i])) metrics[name] = format::json_number(one.values[i]);
     if (!one.series[i].empty()) series[name] = steps_json(one.series[i], most_steps);
   }
-  return {{"number", one.number},
-          {"state", tune::name(one.state)},
-          {"values", values},
-          {"metrics", metrics},
-          {"series", series},
-          {"sampler", record.sampler},
-          {"worker", record.worker},
-          {"job", record.job},
-          {"attempts", record.attempts},
-          {"fingerprint", record.fingerprint},
-          {"same_as", same_as_json(record)},
-          {"by_verdict", one.ended_by_verdict},
-          {"suggested_unix_ns", record.suggested_unix_ns},
-          {"started_unix_ns", record.started_unix_ns},
-          {"ended_unix_ns", record.ended_unix_ns},
-          {"seconds", format::json_number(record.seconds)},
-          {"why", record.why}};
+  OrderedJson json = {{"number", one.number},
+                      {"state", tune::name(one.state)},
+                      {"values", values},
+                      {"metrics", metrics},
+                      {"series", series},
+                      {"sampler", record.sampler},
+                      {"worker", record.worker},
+                      {"job", record.job},
+                      {"attempts", record.attempts},
+                      {"suggested_unix_ns", record.suggested_unix_ns},
+                      {"started_unix_ns", record.started_unix_ns},
+                      {"ended_unix_ns", record.ended_unix_ns},
+                      {"seconds", format::json_number(record.seconds)},
+                      {"why", record.why}};
+  if (!record.wished.empty()) json["wished"] = wished;
+  if (!record.attributes.empty()) json["attributes"] = tune::attributes_json(record.attributes);
+  return json;
 }
 
 OrderedJson study_head_json(const tune::Study& study, std::int64_t now_unix_ns) {
@@ -217,7 +219,9 @@ OrderedJson study_json(const tune::Study& study, std::int64_t now_unix_ns) {
   OrderedJson trials = OrderedJson::array();
   for (std::size_t i = 0; i < study.state().history().trials.size(); ++i) trials.push_back(trial_json(study, i));
   OrderedJson json = study_head_json(study, now_unix_ns);
-  json["spec"] = tune::json_of(study.spec());
+  tune::StudySpec spec = study.spec();
+  spec.space = study.state().history().space;  // with what trials have asked for
+  json["spec"] = tune::json_of(spec);
   json["trials"] = std::move(trials);
   return json;
 }

@@ -14,6 +14,8 @@
 namespace trainwarden::catalogue {
 namespace {
 
+constexpr int kWritten = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+
 Code code_of(int sqlite_code) {
   switch (sqlite_code & 0xff) {
     case SQLITE_CORRUPT:
@@ -24,6 +26,7 @@ Code code_of(int sqlite_code) {
     case SQLITE_PERM:
     case SQLITE_AUTH:
     case SQLITE_READONLY: return Code::kPermissionDenied;
+    case SQLITE_TOOBIG:
     case SQLITE_FULL: return Code::kResourceExhausted;
     default: return Code::kInternal;
   }
@@ -121,7 +124,7 @@ void Database::Close::operator()(sqlite3* database) const {
 
 Result<Database> Database::open_named(const std::string& name, int flags) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   Database database(handle);
   if (handle == nullptr) return Status(Code::kResourceExhausted, "no memory for the catalogue");
   if (code != SQLITE_OK) {
@@ -135,7 +138,7 @@ Result<Database> Database::open_named(const std::string& name, int flags) {
 }
 
 Result<Database> Database::open(const std::filesystem::path& file, bool shared_memory) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(Database database, open_named(file.string(), SQLITE_OPEN_NOFOLLOW));
+  TRAINWARDEN_ASSIGN_OR_RETURN(Database database, open_named(file.string(), kWritten | SQLITE_OPEN_NOFOLLOW));
   if (sqlite3_db_readonly(database.database_.get(), "main") == 1) {  // somebody else's
     return Status(Code::kPermissionDenied, fmt::format("{} cannot be written", printable(file.string())));
   }
@@ -147,7 +150,14 @@ Result<Database> Database::open(const std::filesystem::path& file, bool shared_m
 }
 
 Result<Database> Database::open_in_memory() {
-  return open_named(":memory:", 0);
+  return open_named(":memory:", kWritten);
+}
+
+Result<Database> Database::open_for_reading(const std::filesystem::path& file, std::size_t most_bytes) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(Database database,
+                               open_named(file.string(), SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW));
+  sqlite3_limit(database.database_.get(), SQLITE_LIMIT_LENGTH, static_cast<int>(most_bytes));
+  return database;
 }
 
 Status Database::execute(const char* sql) {

@@ -58,6 +58,9 @@ class Database {
   // systems can do (a rollback journal in place of a write-ahead log).
   static Result<Database> open(const std::filesystem::path& file, bool shared_memory);
   static Result<Database> open_in_memory();
+  // For reading alone; kPermissionDenied when it is not there, too. No link is followed, no text or row may be larger
+  // than `most_bytes`.
+  static Result<Database> open_for_reading(const std::filesystem::path& file, std::size_t most_bytes);
 
   Status execute(const char* sql);  // any number of statements without values
   Result<Statement> prepare(std::string_view sql);

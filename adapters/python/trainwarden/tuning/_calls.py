@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Optional, SupportsFloat, Union
 
 from .. import _program, errors
@@ -68,6 +68,11 @@ class Calls:
         answer: dict[str, Any] = _json([*self._words("enqueue", "--json"), *words])
         return answer
 
+    def extend(self, number: int, name: str, asked: Mapping[str, Any]) -> Any:
+        """The value of a parameter that the trial asks for, which an open study need not know."""
+        words = [*self._words("extend", "--json"), str(number), f"{name}={json.dumps(asked)}"]
+        return _json(words)["values"][name]
+
     def report(self, number: int, step: int, metrics: Mapping[str, SupportsFloat], lease_s: float) -> str:
         """Why the study's pruner would end the trial now; empty: it goes on."""
         options = [f"--step={step}", *_lease_words(lease_s)]
@@ -75,8 +80,13 @@ class Calls:
         return said[len(_PRUNE) :] if said.startswith(_PRUNE) else ""
 
     def tell(self, number: int, metrics: Mapping[str, SupportsFloat], *options: str, why: str = "") -> None:
-        words = [*options, f"--why={cleaned(why)}"] if why else options
+        words = [*options, f"--why={cleaned(why)}"] if why else list(options)
         _text([*self._words("tell", *words), str(number), *_metric_words(metrics)])
+
+    def note_words(self, unused: Iterable[str], attributes: Mapping[str, Any]) -> list[str]:
+        """Options of tell(): optional parameters that had no effect, and what is kept with the trial."""
+        kept = [f"--attribute={key}={_json_text(key, value)}" for key, value in attributes.items()]
+        return [*(f"--unused={name}" for name in unused), *kept]
 
     def stop(self) -> None:
         _text(self._words("stop"))
@@ -114,6 +124,13 @@ def number(name: str, value: object) -> float:
         except (TypeError, ValueError, OverflowError):
             pass
     raise errors.InvalidArgument(f"{name}: expected a number, found {type(value).__name__}")
+
+
+def _json_text(key: str, value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(repr(value))
 
 
 def _text_of(value: Any) -> str:

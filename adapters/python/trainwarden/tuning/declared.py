@@ -47,11 +47,22 @@ def text_of(space: Mapping[str, Any]) -> str:
     return ", ".join(words + (["log"] if space.get("log") else []))
 
 
+def has(space: Mapping[str, Any], value: Value) -> bool:
+    """Whether a parameter of this space can have the value."""
+    if space["kind"] == "choice":
+        return key_of(value) in map(key_of, space["choices"])
+    if isinstance(value, (bool, str)) or not space["min"] <= value <= space["max"]:
+        return False
+    step = space.get("step")
+    steps = (value - space["min"]) / step if step else 0
+    return bool(abs(steps - round(steps)) <= 1e-9 * max(1.0, abs(steps)))
+
+
 def _agree(space: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
     if space["kind"] != asked["kind"]:
         return False
     if space["kind"] == "choice":
-        return sorted(map(_key, space["choices"])) == sorted(map(_key, asked["choices"]))
+        return sorted(map(key_of, space["choices"])) == sorted(map(key_of, asked["choices"]))
     is_log = bool(space.get("log")) == bool(asked.get("log"))
     return is_log and all(_same(space.get(end) or 0, asked.get(end) or 0) for end in ("min", "max", "step"))
 
@@ -60,7 +71,7 @@ def _same(first: float, second: float) -> bool:
     return abs(first - second) <= _ALIKE * max(abs(first), abs(second))
 
 
-def _key(choice: Union[Value, None]) -> str:
+def key_of(choice: Union[Value, None]) -> str:
     """1 and 1.0 are one choice, 1 and True are two."""
     is_number = isinstance(choice, (int, float)) and not isinstance(choice, bool)
     return repr(float(choice)) if is_number and choice is not None else repr(choice)

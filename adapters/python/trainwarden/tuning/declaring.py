@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Callable, Optional, SupportsFloat
+from typing import Any, Callable, Optional
 
 from .. import errors
 from . import declared
@@ -53,7 +53,10 @@ class _RecordingTrial:
         self.params[name] = choices[0]
         return choices[0]
 
-    def report(self, step: int, **metrics: SupportsFloat) -> None:
+    def report(self, *words: object, **metrics: object) -> None:
+        pass
+
+    def set_user_attr(self, key: str, value: object) -> None:
         pass
 
     def should_prune(self) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Callable, Optional, SupportsFloat, Union
+from typing import Any, Callable, Optional, SupportsFloat, Union
 
 from .. import errors
-from ._calls import number
+from .optuna_study import metrics_of
 from .trial import StudyEnded, Trial, TrialPruned
 
-Objective = Callable[[Trial], Union[SupportsFloat, Mapping[str, SupportsFloat]]]
+Objective = Callable[[Any], Union[SupportsFloat, Sequence[SupportsFloat], Mapping[str, SupportsFloat]]]
 
 
 class Optimization:
@@ -22,14 +23,25 @@ class Optimization:
         objective: Objective,
         metrics: list[str],
         catch: tuple[type[Exception], ...],
+        timeout_s: Optional[float],
+        ended: Callable[[Trial], None],
     ):
-        """`metrics`: the names of those to optimize."""
+        """`metrics`: the names of those to optimize. `ended` is called when a trial has ended."""
         self._ask, self._objective, self._metrics, self._catch = ask, objective, metrics, catch
+        self._until = None if timeout_s is None else time.monotonic() + timeout_s
+        self._ended, self._is_stopped = ended, False
+
+    def stop(self) -> None:
+        """No more trials are begun. From any thread."""
+        self._is_stopped = True
+
+    def _is_over(self) -> bool:
+        return self._is_stopped or (self._until is not None and time.monotonic() >= self._until)
 
     def run(self, n_trials: Optional[int]) -> None:
         """One after the other."""
         started = 0
-        while n_trials is None or started < n_trials:
+        while not self._is_over() and (n_trials is None or started < n_trials):
             try:
                 trial = self._ask()
             except StudyEnded:
@@ -44,6 +56,7 @@ class Optimization:
         started, is_over = 0, False
         with ThreadPoolExecutor(n_jobs, "trainwarden-trial") as threads:
             while not is_over or running:
+                is_over = is_over or self._is_over()
                 while not is_over and len(running) < n_jobs:
                     trial = self._next(has_others=bool(running))
                     if trial is None:
@@ -71,18 +84,9 @@ class Optimization:
     def _try(self, trial: Trial) -> None:
         try:
             with trial:
-                trial.finish(**self._result(self._objective(trial)))
+                trial.finish(**metrics_of(self._objective(trial), self._metrics))
         except TrialPruned:
             pass
         except self._catch:
             pass
-
-    def _result(self, returned: object) -> dict[str, float]:
-        if isinstance(returned, Mapping):
-            return {str(name): number(str(name), value) for name, value in returned.items()}
-        if len(self._metrics) != 1:
-            names = ", ".join(self._metrics)
-            raise errors.InvalidArgument(
-                f"expected the objective to return a dict with {names}, found {type(returned).__name__}"
-            )
-        return {self._metrics[0]: number("the objective's result", returned)}
+        self._ended(trial)

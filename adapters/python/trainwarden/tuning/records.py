@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Optional, Union
+
+from .optuna_record import OptunaRecordNames
+from .trial_states import TrialState
 
 Value = Union[bool, int, float, str]
 
@@ -12,12 +15,12 @@ _NOT_FINITE = ("NaN", "Infinity", "-Infinity")  # as the program's JSON writes t
 
 
 @dataclass(frozen=True)
-class TrialRecord:
+class TrialRecord(OptunaRecordNames):
     """A trial as it stood when it was asked for.
 
     Attributes:
         number: from 0, in the order of suggestions.
-        state: "waiting", "running", "paused", "complete", "pruned" or "failed".
+        state: a TrialState: equal to "waiting", "running", "paused", "complete", "pruned" or "failed".
         params: the value of each parameter that exists in it.
         metrics: the final value of each metric that was told.
         series: of each metric that was reported, its (step, value) in order.
@@ -28,10 +31,12 @@ class TrialRecord:
         suggested_unix_ns, started_unix_ns, ended_unix_ns: nanoseconds since 1970; 0: not yet.
         seconds: that it took.
         why: why it ended as it did, for people; empty where there is nothing to say.
+        objectives: the names of the study's metrics to optimize.
+        attributes: what its program has kept with it.
     """
 
     number: int
-    state: str
+    state: TrialState
     params: dict[str, Value]
     metrics: dict[str, float]
     series: dict[str, list[tuple[int, float]]]
@@ -44,6 +49,8 @@ class TrialRecord:
     ended_unix_ns: int
     seconds: float
     why: str
+    objectives: tuple[str, ...] = ()
+    attributes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,12 +74,12 @@ class Outcome:
     front: list[int]
 
 
-def record_of(answer: Mapping[str, Any]) -> TrialRecord:
-    """Of a trial in the program's JSON."""
+def record_of(answer: Mapping[str, Any], objectives: Sequence[str] = ()) -> TrialRecord:
+    """Of a trial in the program's JSON. `objectives`: the names of the study's metrics to optimize."""
     return TrialRecord(
         number=answer["number"],
-        state=answer["state"],
-        params=dict(answer["values"]),
+        state=TrialState(answer["state"]),
+        params={**answer.get("wished", {}), **answer["values"]},
         metrics={name: number_of(value) for name, value in answer["metrics"].items()},
         series={
             name: [(point["step"], number_of(point["value"])) for point in points]
@@ -87,6 +94,8 @@ def record_of(answer: Mapping[str, Any]) -> TrialRecord:
         ended_unix_ns=answer["ended_unix_ns"],
         seconds=number_of(answer["seconds"]),
         why=answer["why"],
+        objectives=tuple(objectives),
+        attributes=dict(answer.get("attributes", {})),
     )
 
 

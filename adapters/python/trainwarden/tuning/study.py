@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import importlib
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional, Union
 
 from .. import errors
-from . import _calls
 from ._calls import Calls, PathLike
 from .importance import Importance, importance_of
 from .optimizing import Objective, Optimization
+from .optuna_study import OptunaStudyNames
 from .records import Outcome, TrialRecord, Value, outcome_of, record_of
+from .study_picture import study_html
 from .trial import StudyEnded, Trial
+from .trial_states import StudyDirection
+
+__all__ = ["Study", "StudyDirection"]
 
 _ENDED = "the study has ended"  # as the program says it
 
 
-class Study:
+class Study(OptunaStudyNames):
     """A study in a folder of studies. What is asked of it is read anew each time. May be used from many threads and
     processes.
 
@@ -31,6 +35,9 @@ class Study:
         self.name = name
         self._calls = Calls(name, folder)
         self.spec: dict[str, Any] = self._calls.show()["spec"]
+        self._known: dict[str, Any] = {}  # what trials have asked for in this process
+        self._live: weakref.WeakValueDictionary[int, Trial] = weakref.WeakValueDictionary()
+        self._running: list[Optimization] = []
 
     @classmethod
     def open(cls, name: str, folder: Optional[PathLike] = None) -> Study:
@@ -55,17 +62,19 @@ class Study:
             if str(error).startswith(_ENDED):
                 raise StudyEnded(str(error)) from None
             raise
-        return Trial(self._calls, answer, self.spec["parameters"], lease_s)
+        trial = Trial(self._calls, answer, self.spec, lease_s, known=self._known)
+        self._live[trial.number] = trial
+        return trial
 
     def trial(self, number: int) -> Trial:
         """A trial by its number, to report on it and to end it: one that waits, or that ask() gave, also in another
         process. FailedPrecondition when there is none."""
-        return Trial(self._calls, self._calls.show_trial(number), self.spec["parameters"], 0)
+        return Trial(self._calls, self._calls.show_trial(number), self.spec, 0)
 
     def enqueue(self, params: Mapping[str, Value]) -> TrialRecord:
         """Values that are to be tried next: one of each parameter that exists with the others. InvalidArgument or
         FailedPrecondition for values that are none of this space."""
-        return record_of(self._calls.enqueue(params))
+        return record_of(self._calls.enqueue(params), self.objectives)
 
     def optimize(
         self,
@@ -73,22 +82,39 @@ class Study:
         n_trials: Optional[int] = None,
         n_jobs: int = 1,
         *,
-        catch: tuple[type[Exception], ...] = (),
+        timeout: Optional[float] = None,
+        catch: Union[type[Exception], Sequence[type[Exception]]] = (),
+        callbacks: Optional[Sequence[Callable[[Study, TrialRecord], None]]] = None,
     ) -> None:
         """Runs `objective` with trial after trial, until the study ends or `n_trials` were begun.
 
         `objective(trial)` returns the metric to optimize, or a dict of metrics; NaN makes the trial failed, and the
         search goes on. It may raise TrialPruned. Whatever else it raises makes the trial failed with its text, and goes
         on from here unless it is one of `catch`; so it is with KeyboardInterrupt. With `n_jobs` so many run at once, in
-        threads; after an exception those that run come to their end.
+        threads; after an exception those that run come to their end. After `timeout` seconds none is begun. Each of
+        `callbacks` is called with the study and the trial's record when a trial has ended.
         """
         if n_jobs < 1:
             raise errors.InvalidArgument(f"n_jobs: expected 1 or more, found {n_jobs}")
-        run = Optimization(self.ask, objective, self.objectives, catch)
-        if n_jobs == 1:
-            run.run(n_trials)
-        else:
-            run.run_many(n_trials, n_jobs)
+        caught = (catch,) if isinstance(catch, type) else tuple(catch)
+        run = Optimization(self.ask, objective, self.objectives, caught, timeout, self._notices_to(callbacks or ()))
+        self._running.append(run)
+        try:
+            if n_jobs == 1:
+                run.run(n_trials)
+            else:
+                run.run_many(n_trials, n_jobs)
+        finally:
+            self._running.remove(run)
+
+    def _notices_to(self, callbacks: Sequence[Callable[[Study, TrialRecord], None]]) -> Callable[[Trial], None]:
+        def ended(trial: Trial) -> None:
+            if callbacks:
+                record = trial.record()
+                for callback in callbacks:
+                    callback(self, record)
+
+        return ended
 
     @property
     def objectives(self) -> list[str]:
@@ -111,13 +137,15 @@ class Study:
         none."""
         answer = self._calls.show()
         outcome = outcome_of(answer["outcome"])
-        return record_of(answer["trials"][outcome.best]) if outcome.is_feasible and outcome.best is not None else None
+        if not outcome.is_feasible or outcome.best is None:
+            return None
+        return record_of(answer["trials"][outcome.best], self.objectives)
 
     @property
     def front(self) -> list[TrialRecord]:
         """The trials that no other one is better than in everything."""
         answer = self._calls.show()
-        return [record_of(answer["trials"][number]) for number in outcome_of(answer["outcome"]).front]
+        return [record_of(answer["trials"][number], self.objectives) for number in outcome_of(answer["outcome"]).front]
 
     def importance(self, metric: Optional[str] = None) -> Importance:
         """How much each parameter mattered for a metric, and how sure that is; without `metric` for the first that is
@@ -128,7 +156,7 @@ class Study:
     @property
     def trials(self) -> list[TrialRecord]:
         """All of them, by number."""
-        return [record_of(trial) for trial in self._calls.show()["trials"]]
+        return [record_of(trial, self.objectives) for trial in self._calls.show()["trials"]]
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for each trial: number, state, `params_NAME`, `metrics_NAME`, seconds, sampler, why.
@@ -137,47 +165,21 @@ class Study:
         return pandas.DataFrame([_row(trial) for trial in self.trials])
 
     def stop(self) -> None:
-        """Ends it: no more trials are given, and those that run are failed."""
-        self._calls.stop()
+        """Ends it: no more trials are given, and those that run are failed. Within optimize(), in an objective or a
+        callback, it only ends that call: no trial is begun, those that run come to their end."""
+        if not self._running:
+            return self._calls.stop()
+        for run in self._running:
+            run.stop()
+
+    def _repr_html_(self) -> str:
+        answer = self._calls.show()
+        trials = [record_of(trial, self.objectives) for trial in answer["trials"]]
+        return study_html(self.name, answer["outcome"]["sentence"], self.directions, trials)
 
     def resume(self) -> None:
         """Goes on with it after stop()."""
         self._calls.resume()
-
-
-def create_study(
-    spec: Optional[Mapping[str, Any]] = None,
-    *,
-    name: Optional[str] = None,
-    parameters: Optional[Mapping[str, Any]] = None,
-    metrics: Optional[Mapping[str, Any]] = None,
-    constraints: Optional[list[Mapping[str, Any]]] = None,
-    budget: Optional[Mapping[str, Any]] = None,
-    sampler: Optional[str] = None,
-    pruner: Optional[str] = None,
-    seed: Optional[int] = None,
-    parallel: Optional[int] = None,
-    job: Optional[PathLike] = None,
-    from_studies: Optional[Sequence[str]] = None,
-    folder: Optional[PathLike] = None,
-) -> Study:
-    """Makes a study and opens it.
-
-    `spec` has the keys of docs/reference/tune.md; arguments take the place of what it says. A path in `job` begins in
-    the folder that this process works in. Samplers begin with what the trials of `from_studies`, studies of the same
-    folder, have found. `folder` holds the studies: TRAINWARDEN_STUDIES, else ./studies.
-
-    InvalidArgument tells every mistake, one a line. FailedPrecondition when there is a study of this name already.
-    """
-    said = {"name": name, "parameters": parameters, "metrics": metrics, "constraints": constraints, "budget": budget,
-            "sampler": sampler, "pruner": pruner, "seed": seed, "parallel": parallel, "job": job,
-            "from": list(from_studies) if from_studies is not None else None}  # fmt: skip
-    whole = {**(spec or {}), **{key: value for key, value in said.items() if value is not None}}
-    if not whole.get("name"):
-        raise errors.InvalidArgument("a study: expected a name")
-    if "job" in whole:
-        whole["job"] = os.path.abspath(whole["job"])
-    return Study(_calls.create(whole, folder), folder)
 
 
 def _row(trial: TrialRecord) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class AutoSampler final : public TrialSampler {
 SamplerChoice choose_sampler(const History& history) {
   const Space& space = history.space;
   if (history.objectives().size() > 1) return {"tpe", "there are several objectives"};
+  if (space.has_optional())
+    return {"tpe", "trials may be without a parameter, which a Gaussian process sees as a distance alone"};
   if (space.has_conditions())
     return {"tpe", "parameters have conditions, which a Gaussian process sees as a distance alone"};
   if (space.size() > kMaxModelParameters) {

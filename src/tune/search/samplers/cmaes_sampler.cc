@@ -19,11 +19,21 @@ constexpr int kMaxDraws = 100;
 constexpr std::size_t kMaxPopulation = 4096;
 constexpr std::uint64_t kRestartStream = 0x3a9e000000000000;  // far from those of trials
 
-std::vector<std::size_t> evolved_parameters(const Space& space) {
+// Of those that are learnt from.
+bool is_in_every_trial(const History& history, std::size_t parameter) {
+  return std::none_of(history.trials.begin(), history.trials.end(), [&](const StudyTrial& trial) {
+    const bool counts = trial.state == TrialState::kComplete || trial.state == TrialState::kPruned;
+    return counts && trial.notes.contains("cmaes") && std::isnan(trial.point[parameter]);
+  });
+}
+
+std::vector<std::size_t> evolved_parameters(const History& history) {
+  const Space& space = history.space;
   std::vector<std::size_t> evolved;
   for (std::size_t i = 0; i < space.size(); ++i) {
     const bool is_line = space[i].is_number() || space[i].ordered;
-    if (is_line && !space[i].when && space.count_of(i) != 1) evolved.push_back(i);
+    const bool is_always_there = !space[i].when && (!space[i].optional || is_in_every_trial(history, i));
+    if (is_line && is_always_there && space.count_of(i) != 1) evolved.push_back(i);
   }
   return evolved;
 }
@@ -150,7 +160,7 @@ class CmaesSampler final : public TrialSampler {
     if (history.objectives().size() > 1) {
       return Status(Code::kFailedPrecondition, "cmaes has one objective: use nsga2 or tpe for several");
     }
-    std::vector<std::size_t> parameters = evolved_parameters(history.space);
+    std::vector<std::size_t> parameters = evolved_parameters(history);
     if (parameters.empty()) {
       return Status(Code::kFailedPrecondition, "cmaes needs a number that is always active and not fixed: use tpe");
     }

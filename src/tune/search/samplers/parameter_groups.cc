@@ -1,6 +1,8 @@
 #include "tune/search/samplers/parameter_groups.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 namespace trainwarden::tune {
 namespace {
@@ -10,7 +12,32 @@ bool have_same_condition(const Hyperparameter& one, const Hyperparameter& other)
   return one.when->parameter == other.when->parameter && one.when->values == other.when->values;
 }
 
+// Of each trial that one learns from: has it this parameter?
+std::vector<bool> presence_of(const History& history, std::size_t parameter) {
+  std::vector<bool> presence;
+  for (const StudyTrial& trial : history.trials) {
+    const bool is_finished = trial.state == TrialState::kComplete || trial.state == TrialState::kPruned;
+    if (is_finished && parameter < trial.point.size()) presence.push_back(!std::isnan(trial.point[parameter]));
+  }
+  return presence;
+}
+
 }  // namespace
+
+std::vector<std::vector<std::size_t>> parameter_groups(const History& history, bool together) {
+  auto groups = parameter_groups(history.space, together);
+  if (!history.space.has_optional()) return groups;
+  std::vector<std::vector<std::size_t>> split;
+  for (const std::vector<std::size_t>& group : groups) {
+    std::map<std::vector<bool>, std::size_t> places;
+    for (const std::size_t i : group) {
+      const auto [place, is_new] = places.emplace(presence_of(history, i), split.size());
+      if (is_new) split.emplace_back();
+      split[place->second].push_back(i);
+    }
+  }
+  return split;
+}
 
 std::vector<std::vector<std::size_t>> parameter_groups(const Space& space, bool together) {
   std::vector<std::vector<std::size_t>> groups;

@@ -57,7 +57,9 @@ KernelMixture mixture_of(const History& history, const std::vector<std::size_t>&
   points.reserve(trials.size());
   for (const std::size_t i : trials) {
     const Point& point = history.trials[i].point;
-    if (!std::isnan(point[group[0]])) points.push_back(&point);
+    const bool has_all =
+        std::none_of(group.begin(), group.end(), [&](std::size_t each) { return std::isnan(point[each]); });
+    if (has_all) points.push_back(&point);
   }
   const std::vector<double> weights = by_age ? weights_by_age(points.size()) : std::vector<double>(points.size(), 1);
   return KernelMixture(history.space, group, points, weights, prior_weight);
@@ -70,7 +72,7 @@ class TpeModel {
       : history_(history),
         split_(std::move(split)),
         options_(options),
-        groups_(parameter_groups(history.space, options.multivariate)),
+        groups_(parameter_groups(history, options.multivariate)),
         decided_at_(groups_of_constraints(history.space, groups_)),
         densities_(groups_.size()) {
     const std::size_t trials = std::max<std::size_t>(history.trials.size(), 1);

@@ -235,7 +235,9 @@ void add_study(CLI::App& app, CommandAction& action) {
   add_study_importance(command, action);
   add_study_export(command, action);
   add_study_create(command, action);
+  add_study_import(command, action);
   add_study_ask(command, action);
+  add_study_extend(command, action);
   add_study_report(command, action);
   add_study_tell(command, action);
   add_study_enqueue(command, action);

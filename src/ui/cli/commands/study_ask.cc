@@ -1,4 +1,4 @@
-// `trainwarden study create`, `ask`, `report`, `tell` and `enqueue`: trials that somebody else runs.
+// `trainwarden study create`, `ask`, `extend`, `report`, `tell` and `enqueue`: trials that somebody else runs.
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -31,6 +31,13 @@ struct StudyAskOptions {
   bool json = false;
 };
 
+struct StudyExtendOptions {
+  StudyChoice study;
+  std::int64_t trial = 0;
+  std::vector<std::string> parameters;
+  bool json = false;
+};
+
 struct StudyReportOptions {
   StudyChoice study;
   std::int64_t trial = 0;
@@ -44,6 +51,7 @@ struct StudyTellOptions {
   StudyChoice study;
   std::int64_t trial = 0;
   std::vector<std::string> metrics;
+  std::vector<std::string> unused, attributes;
   bool failed = false, pruned = false;
   std::string why;
 };
@@ -90,6 +98,23 @@ int act(const StudyAskOptions& options) {
   return kExitFine;
 }
 
+int act(const StudyExtendOptions& options) {
+  auto study = options.study.open();
+  if (!study.ok()) return report_error(study.status());
+  const auto parameters = parse_parameters(options.parameters, "PARAMETER");
+  if (!parameters.ok()) return report_error(parameters.status());
+  const auto values = study->extend(options.trial, *parameters);
+  if (!values.ok()) return report_error(values.status());
+  if (options.json) {
+    OrderedJson json = OrderedJson::object();
+    for (const auto& [name, value] : *values) json[name] = tune::json_of(value);
+    print_json({{"values", std::move(json)}});
+  } else {
+    emit("{}\n", views::values_text(*values));
+  }
+  return kExitFine;
+}
+
 int act(const StudyReportOptions& options) {
   auto study = options.study.open();
   if (!study.ok()) return report_error(study.status());
@@ -113,7 +138,10 @@ int act(const StudyTellOptions& options) {
   if (!study.ok()) return report_error(study.status());
   const auto metrics = parse_metrics(options.metrics, "METRIC");
   if (!metrics.ok()) return report_error(metrics.status());
-  tune::TrialEnd end{.metrics = *metrics, .why = options.why, .seconds = {}};
+  const auto attributes = parse_attributes(options.attributes, "--attribute");
+  if (!attributes.ok()) return report_error(attributes.status());
+  tune::TrialEnd end{
+      .metrics = *metrics, .why = options.why, .seconds = {}, .unused = options.unused, .attributes = *attributes};
   if (options.failed) end.state = tune::TrialState::kFailed;
   if (options.pruned) end.state = tune::TrialState::kPruned;
   const Status finished = study->finish(options.trial, end);
@@ -128,7 +156,7 @@ int act(const StudyTellOptions& options) {
 int act(const StudyEnqueueOptions& options) {
   auto study = options.study.open();
   if (!study.ok()) return report_error(study.status());
-  const auto values = parse_tried_values(options.values, study->spec().space, "VALUE");
+  const auto values = parse_tried_values(options.values, study->state().history().space, "VALUE");
   if (!values.ok()) return report_error(values.status());
   const auto trial = study->enqueue(*values);
   if (!trial.ok()) return report_error(trial.status());
@@ -185,6 +213,22 @@ void add_study_ask(CLI::App& study, CommandAction& action) {
                 "trainwarden study ask squad --lease 600 --json"});
 }
 
+void add_study_extend(CLI::App& study, CommandAction& action) {
+  auto options = std::make_shared<StudyExtendOptions>();
+  StudyExtendOptions& o = *options;
+  CLI::App& command =
+      add_command(study, "extend", "Ask for parameters that an open study need not know, and get the trial's values",
+                  options, action, act);
+  add_study_choice(command, o.study);
+  add_trial_number(command, o.trial);
+  add_words(command, "PARAMETER", o.parameters, "Parameters, NAME=TABLE: as a study's file has them")
+      ->required()
+      ->type_name("NAME=TABLE");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden study extend squad 0 'rate={min = 1e-5, max = 0.1, log = true}'",
+                         "trainwarden study extend squad 0 'kind={choices = [\"svc\", \"forest\"]}' --json"});
+}
+
 void add_study_report(CLI::App& study, CommandAction& action) {
   auto options = std::make_shared<StudyReportOptions>();
   StudyReportOptions& o = *options;
@@ -209,6 +253,12 @@ void add_study_tell(CLI::App& study, CommandAction& action) {
   CLI::Option* const failed = command.add_flag("--failed", o.failed, "It has failed");
   command.add_flag("--pruned", o.pruned, "It was ended early")->excludes(failed);
   command.add_option("--why", o.why, "Why, for people")->type_name("TEXT");
+  command.add_option("--unused", o.unused, "An optional parameter that it had and did not ask for; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--attribute", o.attributes, "What is kept with it, NAME=JSON; may be repeated")
+      ->type_name("NAME=JSON")
+      ->allow_extra_args(false);
   set_examples(command, {"trainwarden study tell squad 0 f1=0.91",
                          "trainwarden study tell squad 1 --failed --why 'out of memory'"});
 }

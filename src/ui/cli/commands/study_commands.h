@@ -21,6 +21,8 @@ void add_study_importance(CLI::App& study, CommandAction& action);
 void add_study_export(CLI::App& study, CommandAction& action);
 void add_study_create(CLI::App& study, CommandAction& action);
 void add_study_ask(CLI::App& study, CommandAction& action);
+void add_study_extend(CLI::App& study, CommandAction& action);
+void add_study_import(CLI::App& study, CommandAction& action);
 void add_study_report(CLI::App& study, CommandAction& action);
 void add_study_tell(CLI::App& study, CommandAction& action);
 void add_study_enqueue(CLI::App& study, CommandAction& action);

@@ -21,6 +21,14 @@ tune::TriedValue value_for(const tune::Hyperparameter& parameter, const std::str
   return value ? *value : tune::TriedValue(text);
 }
 
+// As JSON where it begins so, else as TOML.
+Result<document::DocumentValue> parse_table(const std::string& text) {
+  if (text.starts_with("{\"")) return document::parse(text, "its table");
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto top, document::parse("parameter = " + text, "its table"));
+  if (top.fields.size() != 1) return Status(Code::kInvalidArgument, "expected one table, found more");
+  return top.fields.front().value;
+}
+
 }  // namespace
 
 std::filesystem::path studies_folder(const std::string& option) {
@@ -60,13 +68,37 @@ Result<std::map<std::string, double>> parse_metrics(const std::vector<std::strin
   return metrics;
 }
 
+Result<std::vector<tune::Hyperparameter>> parse_parameters(const std::vector<std::string>& words, const char* option) {
+  std::vector<tune::Hyperparameter> parameters;
+  document::Mistakes mistakes;
+  for (const std::string& word : words) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Assignment one, jobs::parse_assignment(word, option));
+    const auto table = parse_table(one.text);
+    if (!table.ok()) {
+      return Status(Code::kInvalidArgument, fmt::format("{}: {}: {}", option, one.name, table.status().message()));
+    }
+    parameters.push_back(tune::read_hyperparameter({one.name, *table}, mistakes));
+  }
+  if (mistakes.count() > 0) return mistakes.status();
+  return parameters;
+}
+
+Result<std::map<std::string, std::string>> parse_attributes(const std::vector<std::string>& words, const char* option) {
+  std::map<std::string, std::string> attributes;
+  for (const std::string& word : words) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Assignment one, jobs::parse_assignment(word, option));
+    attributes[one.name] = one.text;
+  }
+  return attributes;
+}
+
 Result<tune::TriedValues> parse_tried_values(const std::vector<std::string>& words, const tune::Space& space,
                                              const char* option) {
   tune::TriedValues values;
   for (const std::string& word : words) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Assignment one, jobs::parse_assignment(word, option));
     const auto index = space.find(one.name);
-    const tune::TriedValue value = index ? value_for(space[*index], one.text) : tune::TriedValue(one.text);
+    const tune::TriedValue value = value_for(index ? space[*index] : tune::Hyperparameter{}, one.text);
     if (!values.emplace(one.name, value).second) {
       return Status(Code::kInvalidArgument, fmt::format("{}: {} is given twice", option, one.name));
     }

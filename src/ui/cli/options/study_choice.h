@@ -29,5 +29,9 @@ Result<std::map<std::string, double>> parse_metrics(const std::vector<std::strin
 // "lr=0.1": numbers and true and false as such, all else a text. What the space has as a text stays one.
 Result<tune::TriedValues> parse_tried_values(const std::vector<std::string>& words, const tune::Space& space,
                                              const char* option);
+// "lr={min = 1e-5, max = 0.1}", a table as TOML or JSON has it.
+Result<std::vector<tune::Hyperparameter>> parse_parameters(const std::vector<std::string>& words, const char* option);
+// "note=[1, 2]" by name, a JSON document each; what is none is a text.
+Result<std::map<std::string, std::string>> parse_attributes(const std::vector<std::string>& words, const char* option);
 
 }  // namespace trainwarden::cli
