@@ -37,6 +37,16 @@ export interface PlotLine {
   id?: string;
 }
 
+/** Where a picture under the marks is drawn, in CSS pixels. */
+export interface Ground {
+  context: CanvasRenderingContext2D;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  theme: Theme;
+}
+
 export interface PlotShown {
   x: Scale;
   y: Scale;
@@ -44,6 +54,7 @@ export interface PlotShown {
   yTitle: string;
   marks: readonly PlotMark[];
   lines?: readonly PlotLine[];
+  under?(ground: Ground): void;
   chosen?: string | undefined;
   /** Of the words left of the axis. */
   left?: number;
@@ -121,6 +132,7 @@ export class XyPlot {
     context.beginPath();
     context.rect(box.left - 6, TOP - 6, box.width + 12, box.height + 12);
     context.clip();
+    this.shown.under?.({ context, left: box.left, top: TOP, width: box.width, height: box.height, theme });
     for (const line of this.shown.lines ?? []) this.drawLine(context, line, box, theme);
     this.drawMarks(context, box, theme);
     context.restore();
@@ -132,7 +144,7 @@ export class XyPlot {
     context.textBaseline = 'middle';
     context.textAlign = 'right';
     const most = Math.floor((box.left - 10) / 6.5);
-    for (const { place, text } of y.ticks(Math.max(2, Math.floor(box.height / (this.shown!.between ?? 30))))) {
+    for (const { place, text } of y.ticks(Math.max(2, Math.floor(box.height / (this.shown!.between ?? 26))))) {
       const at = TOP + (1 - place) * box.height;
       context.fillStyle = theme.line;
       context.fillRect(box.left, Math.round(at), box.width, 1);
