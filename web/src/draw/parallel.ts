@@ -112,6 +112,11 @@ export class ParallelCoordinates {
     return isWithin(this.shown.brushes, (id) => line.values[this.shown.axes.findIndex((axis) => axis.id === id)] ?? NaN);
   }
 
+  /** For a title above its axis, beside the others and at the border. */
+  private room(width: number): number {
+    return Math.min(2 * SIDE, (width - 2 * SIDE) / Math.max(1, this.shown.axes.length - 1)) - 10;
+  }
+
   private x(axis: number, width: number): number {
     return SIDE + (axis / Math.max(1, this.shown.axes.length - 1)) * (width - 2 * SIDE);
   }
@@ -171,7 +176,7 @@ export class ParallelCoordinates {
     context.textAlign = 'center';
     context.textBaseline = 'alphabetic';
     context.fillStyle = theme.text;
-    context.fillText(shortened(axis.title, 17), x, TOP - 14);
+    context.fillText(fitting(context, axis.title, this.room(width)), x, TOP - 14);
     context.textAlign = 'left';
     context.textBaseline = 'middle';
     for (const { place, text } of axis.scale.ticks(Math.max(2, Math.floor(height / 60)))) {
@@ -215,6 +220,12 @@ export class ParallelCoordinates {
     }
     return nearest?.line;
   }
+}
+
+function fitting(context: CanvasRenderingContext2D, text: string, room: number): string {
+  let most = 24;
+  while (most > 5 && context.measureText(shortened(text, most)).width > room) --most;
+  return shortened(text, most);
 }
 
 /** With a rim in the colour of the ground, so that it can be read over lines. */

@@ -4,7 +4,7 @@ import './value_parallel.css';
 
 import { formatBrushes, type Brushes } from '../draw/brush';
 import { h, replace } from '../draw/dom';
-import { count } from '../draw/numbers';
+import { count, short } from '../draw/numbers';
 import { ParallelCoordinates } from '../draw/parallel';
 import type { Valued, ValueAxis } from './value_axes';
 
@@ -53,7 +53,7 @@ export class ValueParallel<Row extends Valued> {
 
   private words(row: Row, names: readonly string[]): string {
     const pairs = names.map((name) => [name, row.values.get(name)] as const).filter(([, value]) => value !== undefined);
-    return `${this.keyOf(row)}: ${pairs.slice(0, 12).map(([name, value]) => `${name} ${value}`).join(', ')}`;
+    return `${this.keyOf(row)}: ${pairs.slice(0, 12).map(([name, value]) => `${name} ${typeof value === 'number' ? short(value) : value}`).join(', ')}`;
   }
 }
 

@@ -13,6 +13,7 @@ import { metricNumber, metricScale, parameterNumber, parameterScale, trialWords 
 import { XyPlot } from './xy_plot';
 
 const CELLS = 96;
+const MIN_POINTS = 3; // of fewer there is no surface
 const GOLDEN = (Math.sqrt(5) - 1) / 2; // its multiples spread evenly
 
 /** Which parameters are shown: those that the link names, else the first two of `important`, then of all names. */
@@ -65,7 +66,7 @@ export class ContourPart implements StudyPart {
     fill(this.across, names, x);
     fill(this.up, names.filter((name) => name !== x), y);
     const points = surfacePoints(shown, x, y);
-    const surface = surfaceOf(points, surfaceAxis(parameters[x]!), surfaceAxis(parameters[y]!));
+    const surface = surfaceOf(points.length < MIN_POINTS ? [] : points, surfaceAxis(parameters[x]!), surfaceAxis(parameters[y]!));
     const under = this.picture(shown, surface);
     this.plot.show({
       x: parameterScale(parameters[x]!), y: parameterScale(parameters[y]!), xTitle: x, yTitle: y, chosen: shown.chosen, ...(under && { under }), left: 92, between: 36,
@@ -84,7 +85,7 @@ export class ContourPart implements StudyPart {
   /** Its colours reach from the worst of the surface to the best, so that brighter is better. */
   private picture({ answer, metric, log }: StudyShown, surface: Surface): ((ground: Parameters<typeof drawSurface>[0]) => void) | undefined {
     const range = surfaceRange(surface);
-    replace(this.legend, range && this.bar.element);
+    replace(this.legend, range && range[0] < range[1] && this.bar.element);
     if (!range) return undefined;
     const spec = answer.spec.metrics[metric];
     const falls = spec?.goal !== 'maximize';
@@ -106,10 +107,9 @@ function markPlace(spec: ParameterSpec, row: TrialRow, name: string): number {
 }
 
 function aboutSurface(points: number, { width }: Surface): string {
-  if (points === 0) return 'No complete trial has both: there is no surface.';
-  const trials = points === 1 ? '1 complete trial' : `${count(points)} complete trials`;
+  if (points < MIN_POINTS) return `There is no surface: it needs ${MIN_POINTS} complete trials that have both parameters.`;
   const near = width === 0 ? 'each field is the mean of its trials' : `each place is the mean of the trials around it, within about ${Math.round(100 * width)} % of an axis`;
-  return `The colours are interpolated from ${trials}: ${near}. Hatched: no trial is near.`;
+  return `The colours are interpolated from ${count(points)} complete trials: ${near}. Hatched: no trial is near.`;
 }
 
 /** The options of a select, made anew only when they are others: an open one stays as it is. */

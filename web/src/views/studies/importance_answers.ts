@@ -32,7 +32,7 @@ export function mostImportant({ ped_anova, fanova }: ImportanceAnswer): string[]
 export class ImportanceAnswers {
   private asked: ImportanceQuestion | null = null;
   private isGone = false;
-  private got: ImportanceAnswer | null = null;
+  private got: { metric: string; answer: ImportanceAnswer } | null = null;
   isAsking = false;
   /** Why there is no newer answer. */
   problem: string | null = null;
@@ -46,7 +46,7 @@ export class ImportanceAnswers {
 
   /** The newest answer of this metric. */
   of(metric: string): ImportanceAnswer | null {
-    return this.got?.metric === metric ? this.got : null;
+    return this.got?.metric === metric ? this.got.answer : null;
   }
 
   want(now: ImportanceQuestion): void {
@@ -67,7 +67,8 @@ export class ImportanceAnswers {
     this.isAsking = true;
     this.changed();
     try {
-      this.got = await this.source.json<ImportanceAnswer>(`/studies/${encodeURIComponent(this.study)}/importance`, { metric: question.metric });
+      const { metric } = question;
+      this.got = { metric, answer: await this.source.json<ImportanceAnswer>(`/studies/${encodeURIComponent(this.study)}/importance`, { metric }) };
       this.problem = null;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;

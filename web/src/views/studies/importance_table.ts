@@ -52,8 +52,8 @@ function bar(share: Importance, most: number): SVGElement {
 }
 
 function shareCell(share: Importance | undefined, most: number, tone: string): HTMLElement {
-  if (!share) return h('td', { class: 'muted' }, '—');
-  return h('td', {}, h('div', { class: `share ${tone}` }, bar(share, most), h('span', {}, shareWords(share))));
+  if (!share) return h('td', { class: 'muted', role: 'cell' }, '—');
+  return h('td', { role: 'cell' }, h('div', { class: `share ${tone}` }, bar(share, most), h('span', {}, shareWords(share))));
 }
 
 /** `pairs` stand below, in the column of fANOVA, which alone knows them. */
@@ -62,11 +62,13 @@ export function importanceTable(answer: ImportanceAnswer, rows: readonly Importa
   const { fanova } = answer;
   const tone = fanova?.trusted === false ? 'doubtful' : '';
   const heads = ['Parameter', 'PED-ANOVA', ...(fanova ? ['fANOVA'] : [])];
-  return h('table', { class: 'importances', 'aria-label': 'Importance of parameters' },
-    h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
-    h('tbody', {}, ...rows.map((row) => h('tr', { 'data-parameter': row.parameter }, h('th', { scope: 'row' }, row.parameter), shareCell(row.ped, most, ''), fanova && shareCell(row.fanova, most, tone)))),
-    pairs.length > 0 && h('tbody', {}, h('tr', {}, h('th', { scope: 'rowgroup', colspan: heads.length, class: 'muted' }, 'Two parameters together')),
-      ...pairs.map((pair) => h('tr', {}, h('th', { scope: 'row' }, pair.parameters.join(' × ')), h('td'), shareCell(pair, most, tone)))));
+  const name = (words: string) => h('th', { scope: 'row', role: 'rowheader' }, words);
+  // The roles are said since a narrow screen shows the rows as blocks.
+  return h('table', { class: 'importances', role: 'table', 'aria-label': 'Importance of parameters' },
+    h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, ...heads.map((head) => h('th', { scope: 'col', role: 'columnheader' }, head)))),
+    h('tbody', { role: 'rowgroup' }, ...rows.map((row) => h('tr', { role: 'row', 'data-parameter': row.parameter }, name(row.parameter), shareCell(row.ped, most, ''), fanova && shareCell(row.fanova, most, tone)))),
+    pairs.length > 0 && h('tbody', { role: 'rowgroup' }, h('tr', { role: 'row' }, h('th', { scope: 'rowgroup', role: 'rowheader', colspan: heads.length, class: 'muted' }, 'Two parameters together')),
+      ...pairs.map((pair) => h('tr', { role: 'row' }, name(pair.parameters.join(' × ')), h('td', { role: 'cell' }), shareCell(pair, most, tone)))));
 }
 
 /** How far fANOVA is to be believed. */

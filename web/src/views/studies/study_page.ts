@@ -113,10 +113,14 @@ function shownOf(answer: StudyAnswer, params: Params): StudyShown {
   };
 }
 
+function capital(sentence: string): string {
+  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
+}
+
 function headOf(answer: StudyAnswer): Child[] {
   const { outcome, counts } = answer;
   const tone = !outcome.has_target ? '' : outcome.is_met ? 'met' : 'missed';
-  return [h('p', { class: `study-outcome ${tone}` }, targetMark(answer), `${outcome.sentence}.`),
+  return [h('p', { class: `study-outcome ${tone}` }, targetMark(answer), `${capital(outcome.sentence)}.`),
     h('p', {}, h('span', { class: answer.state === 'running' ? 'accent' : '' }, answer.state), h('span', { class: 'muted' }, ` · made ${age(madeMs(answer))} · sampler ${answer.spec.sampler}`)),
     h('p', { class: 'study-counts' }, ...TRIAL_STATES.filter((state) => counts[state] > 0).map((state) => trialMark(state, count(counts[state])))),
     answer.damaged > 0 && h('p', { class: 'warn' }, `${count(answer.damaged)} entries of its log could not be read.`),

@@ -1,6 +1,6 @@
 // Trials as the pictures and the table of a study need them.
 import { numberOf, short } from '../../draw/numbers';
-import { choiceScale, linearScale, logScale, scaleOf, type Scale } from '../../draw/scales';
+import { choiceScale, integerScale, linearScale, logScale, scaleOf, type Scale } from '../../draw/scales';
 import { measuredValues, type Value, type ValueRow } from '../value_rows';
 import type { MetricSpec, ParameterSpec, StudyAnswer, StudySpec, TrialRow, TriedValue } from './api';
 
@@ -51,7 +51,8 @@ export function metricNumber(row: TrialRow, metric: string): number {
 export function parameterScale(spec: ParameterSpec): Scale {
   if (spec.kind === 'choice') return choiceScale((spec.choices ?? []).map(String));
   const [min, max] = [spec.min ?? 0, spec.max ?? 1];
-  return spec.log && min > 0 ? logScale(min, max) : linearScale(min, max);
+  if (spec.log && min > 0) return logScale(min, max);
+  return spec.kind === 'integer' ? integerScale(min, max) : linearScale(min, max);
 }
 
 /** Of what was measured, with the threshold in it. */

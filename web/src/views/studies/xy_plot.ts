@@ -64,7 +64,7 @@ export interface PlotShown {
 
 const TOP = 22;
 const RIGHT = 14;
-const BOTTOM = 36;
+const BOTTOM = 40;
 const NEAR = 10;
 const MOST_DRAWN_LARGE = 500;
 
@@ -114,7 +114,7 @@ export class XyPlot {
   }
 
   private box(width: number, height: number): Box {
-    const left = this.shown!.left ?? 58;
+    const left = this.shown!.left ?? 62;
     return { left, width: Math.max(1, width - left - RIGHT), height: Math.max(1, height - TOP - BOTTOM) };
   }
 
@@ -136,6 +136,13 @@ export class XyPlot {
     for (const line of this.shown.lines ?? []) this.drawLine(context, line, box, theme);
     this.drawMarks(context, box, theme);
     context.restore();
+    if (this.shown.marks.length === 0) this.drawNothing(context, box, theme);
+  }
+
+  private drawNothing(context: CanvasRenderingContext2D, box: Box, theme: Theme): void {
+    context.textAlign = 'center';
+    context.fillStyle = theme.muted;
+    context.fillText('no trial to show', box.left + box.width / 2, TOP + box.height / 2);
   }
 
   private drawAxes({ context, width, height }: Frame, box: Box, theme: Theme): void {
@@ -143,20 +150,20 @@ export class XyPlot {
     context.font = '12px system-ui, sans-serif';
     context.textBaseline = 'middle';
     context.textAlign = 'right';
-    const most = Math.floor((box.left - 10) / 6.5);
+    const most = Math.floor((box.left - 12) / 6.5);
     for (const { place, text } of y.ticks(Math.max(2, Math.floor(box.height / (this.shown!.between ?? 26))))) {
       const at = TOP + (1 - place) * box.height;
       context.fillStyle = theme.line;
       context.fillRect(box.left, Math.round(at), box.width, 1);
       context.fillStyle = theme.muted;
-      context.fillText(shortened(text, most), box.left - 6, at);
+      context.fillText(shortened(text, most), box.left - 10, at); // a mark on the edge leaves it readable
     }
     context.textAlign = 'center';
     for (const { place, text } of x.ticks(Math.max(2, Math.floor(box.width / 80)))) {
       context.fillStyle = theme.muted;
       const words = shortened(text, 12);
       const half = context.measureText(words).width / 2;
-      context.fillText(words, Math.min(width - half - 1, box.left + place * box.width), TOP + box.height + 11);
+      context.fillText(words, Math.min(width - half - 1, box.left + place * box.width), TOP + box.height + 15);
     }
     context.textAlign = 'left';
     context.fillStyle = theme.text;
