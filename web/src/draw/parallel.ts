@@ -62,8 +62,8 @@ export class ParallelCoordinates {
     /** The line that is pointed at; undefined: none. */
     private readonly hover: (id: string | undefined) => void = () => {},
   ) {
-    this.picture = new Picture(this.field, label, (frame) => this.draw(frame));
-    this.over = new Picture(this.field, '', (frame) => this.drawOver(frame));
+    this.picture = new Picture(this.field, label, (frame) => this.draw(frame), true);
+    this.over = new Picture(this.field, '', (frame) => this.drawOver(frame), true);
     this.over.canvas.setAttribute('aria-hidden', 'true');
     this.over.canvas.classList.add('over');
     this.field.append(this.handles);

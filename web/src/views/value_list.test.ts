@@ -17,7 +17,8 @@ const KIND: ListKind<Named> = {
 function made(kind = KIND) {
   const element = document.createElement('div');
   const said: Record<string, string | undefined>[] = [];
-  const list = new ValueList<Named>(element, { change: (words) => said.push(words) } as PlaceContext, kind, []);
+  const context: Pick<PlaceContext, 'change'> = { change: (words) => said.push(words) };
+  const list = new ValueList<Named>(element, context as PlaceContext, kind, []);
   const show = (params: Record<string, string>) => list.show(rows, rows.length, ['lr'], params, '', () => []);
   const shownRows = () => [...element.querySelectorAll<HTMLElement>('tr[data-row]')].map((row) => row.dataset['row']);
   const toggle = [...element.querySelectorAll('button')].find(({ textContent }) => textContent === 'Parallel coordinates')!;

@@ -97,7 +97,7 @@ export class XyPlot {
       onpointermove: (event: PointerEvent) => this.point(event),
       onpointerleave: () => this.hint.hide(),
       onclick: (event: MouseEvent) => this.pick(event) });
-    this.picture = new Picture(this.element, label, (frame) => this.draw(frame));
+    this.picture = new Picture(this.element, label, (frame) => this.draw(frame), true);
     this.hint = new Hint(this.element);
   }
 
