@@ -159,7 +159,7 @@ export class XyPlot {
       context.fillText(shortened(text, most), box.left - 10, at); // a mark on the edge leaves it readable
     }
     context.textAlign = 'center';
-    for (const { place, text } of x.ticks(Math.max(2, Math.floor(box.width / 80)))) {
+    for (const { place, text } of x.ticks(Math.max(2, Math.floor(box.width / 56)))) {
       context.fillStyle = theme.muted;
       const words = shortened(text, 12);
       const half = context.measureText(words).width / 2;
