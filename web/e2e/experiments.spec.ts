@@ -45,6 +45,35 @@ for (const scheme of ['light', 'dark'] as const) {
   });
 }
 
+test('the table of components is drawn as parallel coordinates, whose ranges leave out rows', async ({ page, runs }) => {
+  const folder = join(runs.folder, 'work/experiments');
+  const experiment = (...words: string[]) => runs.trainwarden('experiment', ...words, '--experiments', folder);
+  experiment('create', 'digits');
+  for (const [i, lr] of [0.1, 0.01, 0.001].entries()) experiment('log', `train-${i}`, '--experiment', 'digits', '--param', `lr=${lr}`, '--metric', `loss=${1 / (i + 1)}`, '--status', 'Completed');
+  const server = await Server.start(runs.folder, '--experiments', folder);
+  await visit(page, server, '#/experiments?experiment=digits');
+  const toggle = page.getByRole('button', { name: 'Parallel coordinates' });
+  await toggle.click();
+  await expect(page).toHaveURL(/axes=1/);
+  await expect(page.getByRole('slider', { name: 'Highest loss' })).toBeVisible();
+  expect(await axeViolations(page)).toEqual([]);
+  const lowest = page.getByRole('slider', { name: 'Lowest loss' });
+  for (let i = 0; i < 2; ++i) await lowest.press('PageUp'); // a half of the axis: 0.67 and more
+  await expect(page.locator('tr[data-row]')).toHaveCount(1);
+  await expect(page.locator('tr[data-row="train-0"]')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the ranges' }).click();
+  await expect(page.locator('tr[data-row]')).toHaveCount(3);
+
+  const box = (await page.locator('.parallel-field canvas').first().boundingBox())!;
+  const [left, right] = [box.x + 64, box.x + box.width - 64];
+  await page.mouse.move(left + (right - left) * 0.1, box.y + 34); // near the top of the first axis: the largest loss
+  await expect(page.locator('tr.marked')).toHaveAttribute('data-row', 'train-0');
+  await toggle.click();
+  await expect(page.getByRole('slider', { name: 'Highest loss' })).toBeHidden();
+  await expect(page).not.toHaveURL(/axes/);
+  server.close();
+});
+
 test('without experiments, and of what nobody knows, the page says so', async ({ page, runs }) => {
   const server = await Server.start(runs.folder, '--experiments', join(runs.folder, 'nowhere'));
   await visit(page, server, '#/experiments');

@@ -1,3 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { axeViolations, expect, picture, test, visit } from './harness';
 
 test('runs are listed with their state, loss and course, sorted and searched', async ({ page, runs, server }) => {
@@ -48,4 +51,24 @@ test('names from a run stay names', async ({ page, runs, server }) => {
   await expect(page.locator('[data-view="scalars"] .legend')).toContainText('<img src=x');
   expect(await page.title()).not.toContain('owned');
   expect(await page.locator('main img').count()).toBe(0);
+});
+
+test('the list of runs is drawn as parallel coordinates, whose ranges leave out rows', async ({ page, runs, server }) => {
+  runs.write('many', '.', 3);
+  for (const [i, lr] of ['0.1', '0.01', '0.00001'].entries()) {
+    const file = join(runs.folder, `run-0000${i}`, 'run.json');
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), labels: { lr, data: i === 0 ? 'small <b>' : 'large' } }));
+  }
+  await visit(page, server);
+  await expect(page.locator('tr[data-run]')).toHaveCount(3);
+  await page.getByRole('button', { name: 'Parallel coordinates' }).click();
+  await expect(page.getByRole('slider', { name: 'Highest lr' })).toBeVisible();
+  expect(await axeViolations(page)).toEqual([]);
+  await picture(page, 'runs-parallel');
+  await page.getByRole('slider', { name: 'Lowest data' }).press('ArrowUp');
+  await expect(page.locator('tr[data-run]')).toHaveCount(1);
+  await expect(page.locator('tr[data-run="run-00000"]')).toBeVisible();
+  await expect(page.locator('[data-test="count"]')).toContainText('1 of 3');
+  await page.getByRole('button', { name: 'Clear the ranges' }).click();
+  await expect(page.locator('tr[data-run]')).toHaveCount(3);
 });

@@ -39,7 +39,7 @@ for (const scheme of ['light', 'dark'] as const) {
     await picture(page, `studies-${scheme}`);
     await page.getByRole('link', { name: 'mine' }).click();
     await expect(page.locator('.study-outcome')).toContainText('The target was not met');
-    for (const name of ['History', 'Parallel coordinates', 'Pareto front', 'Slices', 'Intermediate values', 'Timeline', 'Trials']) await expect(page.getByRole('region', { name, exact: true })).toBeVisible();
+    for (const name of ['History', 'Parallel coordinates', 'Importance', 'Contours', 'Pareto front', 'Slices', 'Distribution', 'Intermediate values', 'Timeline', 'Trials']) await expect(page.getByRole('region', { name, exact: true })).toBeVisible();
     await expect(page.locator('tr[data-row]')).toHaveCount(4);
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, `study-${scheme}`);
@@ -54,6 +54,70 @@ for (const scheme of ['light', 'dark'] as const) {
     expect(await axeViolations(page)).toEqual([]);
     study('tell', 'mine', '3', 'accuracy=0.95', 'seconds=3');
     await expect(page.locator('.study-outcome')).toContainText('The target is met');
+    server.close();
+  });
+}
+
+const share = (importance: number, low: number, high: number) => ({ importance, low, high });
+const IMPORTANCE = {
+  study: 'mine', metric: 'accuracy', trials: 4, left_out: 1, note: 'Few trials: the intervals are wide.',
+  ped_anova: [{ parameter: 'optimizer', ...share(0.71, 0.55, 0.83) }, { parameter: 'lr', ...share(0.29, 0.1, 0.4) }],
+  fanova: { r2: 0.12, trusted: false, single: [{ parameter: 'lr', ...share(0.4, 0.2, 0.6) }, { parameter: 'optimizer', ...share(0.3, 0.1, 0.5) }], pairs: [{ parameters: ['lr', 'optimizer'], ...share(0.004, 0, 0.1) }] },
+};
+
+for (const scheme of ['light', 'dark'] as const) {
+  test(`a study shows what matters, over which two parameters, and beside other studies, in ${scheme}`, async ({ page, runs }) => {
+    const { folder, study } = searched(runs);
+    study('tell', 'mine', '3', 'accuracy=0.95', 'seconds=3');
+    study('create', 'mine.json', '--name', 'other');
+    for (const accuracy of ['0.1', '0.9']) {
+      const { number } = JSON.parse(study('ask', 'other', '--json')) as { number: number };
+      study('tell', 'other', String(number), `accuracy=${accuracy}`, 'seconds=1');
+    }
+    let asked = 0;
+    await page.route('**/api/v1/studies/mine/importance?*', (route) => {
+      ++asked;
+      return route.fulfill({ json: IMPORTANCE });
+    });
+    const server = await Server.start(runs.folder, '--studies', folder);
+    await page.emulateMedia({ colorScheme: scheme });
+    await visit(page, server, '#/studies?study=mine');
+    const part = (name: string) => page.getByRole('region', { name, exact: true });
+    const importance = part('Importance');
+    await importance.scrollIntoViewIfNeeded();
+    await expect(importance).toContainText('accuracy, of 4 trials, 1 left out. Few trials');
+    await expect(importance.locator('[data-parameter]').first()).toContainText('optimizer71 % (55 to 83 %)30 % (10 to 50 %)');
+    await expect(importance).toContainText('lr × optimizer< 1 % (0 to 10 %)');
+    await expect(importance.locator('[data-test="trust"]')).toContainText('Do not trust the bars of fANOVA');
+
+    const contours = part('Contours');
+    await expect(contours.getByLabel('Across')).toHaveValue('optimizer'); // the most important one
+    await expect(contours.locator('[data-test="surface"]')).toContainText('interpolated from 3 complete trials');
+    await contours.getByLabel('Across').selectOption('lr');
+    await expect(page).toHaveURL(/across=lr/);
+    await expect(contours.getByLabel('Up')).toHaveValue('optimizer');
+    const plot = contours.getByRole('slider', { name: 'Contours' });
+    await plot.press('Home');
+    await expect(plot).toHaveAttribute('aria-valuetext', /Trial 3, complete: accuracy 0.95/); // the smallest lr
+
+    const distribution = part('Distribution');
+    await distribution.scrollIntoViewIfNeeded(); // then it asks for the others
+    await distribution.getByLabel('Compare with another study').selectOption('other');
+    await expect(page).toHaveURL(/with=other/);
+    await expect(distribution.getByRole('listitem')).toHaveText(['mine', /^other/]);
+    const edf = distribution.getByRole('slider', { name: 'Distribution' });
+    await edf.press('ArrowRight');
+    await expect(edf).toHaveAttribute('aria-valuetext', /^33 % of the complete trials have at most 0.5/);
+    await edf.press('End');
+    await expect(edf).toHaveAttribute('aria-valuetext', /^100 % of the complete trials have at most 0.95/);
+    expect(await axeViolations(page)).toEqual([]);
+    await importance.scrollIntoViewIfNeeded();
+    await picture(page, `study-importance-${scheme}`);
+    await distribution.scrollIntoViewIfNeeded();
+    await picture(page, `study-distribution-${scheme}`);
+    await distribution.getByRole('button', { name: 'Leave out other' }).click();
+    await expect(distribution.getByRole('listitem')).toHaveCount(0);
+    expect(asked).toBe(1);
     server.close();
   });
 }

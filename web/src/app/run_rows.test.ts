@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { filtered, ordered, sorted, sparkline, stateOf, type RunRow } from './run_rows';
+import { filtered, ordered, sorted, sparkline, stateOf, valueColumns, valuedRuns, type RunRow } from './run_rows';
 
 const rows: RunRow[] = [
   { id: '1', name: 'run-2', state: 'running', created_unix_ms: 5, steps: 10, loss: { tensor: 'loss', step: 9, value: 'NaN' }, rules: { count: 2, fired: 1, fired_names: ['VanishingGradient'] }, labels: { lr: '0.1', data: 'mnist' } },
@@ -42,4 +42,12 @@ it('draws the course of a loss with its gaps', () => {
   expect(sparkline([1, 0, 'NaN', 1, 1], 40, 10)).toBe('M0.0 0.0L10.0 10.0M30.0 0.0L40.0 0.0');
   expect(sparkline([2, 2], 40, 10)).toBe('M0.0 10.0L40.0 10.0');
   expect(sparkline([], 40, 10)).toBe('');
+});
+
+it('has labels and what was measured as values, under names of their own', () => {
+  const [first] = valuedRuns([{ ...rows[0]!, labels: { lr: '0.1', steps: 'many' } }]);
+  expect([...first!.values]).toEqual([['lr', 0.1], ['steps', 'many'], ['metric steps', 10], ['loss', NaN]]);
+  expect(valueColumns(['lr'], rows)).toEqual(['lr', 'steps', 'loss']);
+  expect(valueColumns([], [{ ...rows[0]!, labels: { steps: 'many' } }])).toEqual(['metric steps', 'loss']);
+  expect(valuedRuns([{ id: '9', name: 'broken', error: 'no run' }])).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // The rows of the list of runs: GET /runs, sorted and filtered.
 import { numberOf } from '../draw/numbers';
-import { searched, sortedBy, type Value } from '../views/value_rows';
+import { measuredValues, searched, sortedBy, type Value } from '../views/value_rows';
 
 export interface RunRow {
   id: string;
@@ -51,6 +51,24 @@ export function stateOf(row: RunRow): string {
 /** As numbers where they are some. */
 export function labelsOf(row: RunRow): Map<string, Value> {
   return new Map(Object.entries(row.labels ?? {}).map(([name, text]) => [name, text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text]));
+}
+
+export interface ValuedRun {
+  row: RunRow;
+  /** Labels, and what was measured under them. */
+  values: ReadonlyMap<string, Value>;
+}
+
+/** Of a run that cannot be read there is none. */
+export function valuedRuns(rows: readonly RunRow[]): ValuedRun[] {
+  return rows.filter(({ error }) => error === undefined)
+    .map((row) => ({ row, values: measuredValues([...labelsOf(row)], [['steps', row.steps], ['loss', row.loss ? numberOf(row.loss.value) : undefined]]) }));
+}
+
+/** The columns that have values: labels, then what was measured under other names than theirs. */
+export function valueColumns(labels: readonly string[], all: readonly RunRow[]): string[] {
+  const isLabel = (name: string) => all.some((row) => row.labels?.[name] !== undefined);
+  return [...labels, ...['steps', 'loss'].map((name) => (isLabel(name) ? `metric ${name}` : name))];
 }
 
 /** By a column, or by a label of this name: then the smallest first. */

@@ -12,15 +12,22 @@ export class Picture {
   readonly canvas = document.createElement('canvas');
   private readonly observer: ResizeObserver;
   private readonly forget: () => void;
+  private readonly sight: IntersectionObserver | null = null;
+  private isSeen = true;
+  private waits = false; // to be seen, with something to draw
   private frame = 0;
   private width = 0;
   private height = 0;
 
-  /** `label` says to those who cannot see it what is drawn; keep it up to date with describe(). */
+  /**
+   * `label` says to those who cannot see it what is drawn; keep it up to date with describe(). `whenSeen`: one that is
+   * out of view is not drawn before it comes into view or onto paper; for pages of many pictures.
+   */
   constructor(
     private readonly parent: HTMLElement,
     label: string,
     private readonly draw: (frame: Frame) => void,
+    whenSeen = false,
   ) {
     this.canvas.setAttribute('role', 'img');
     this.canvas.style.display = 'block';
@@ -29,6 +36,11 @@ export class Picture {
     this.observer = new ResizeObserver(() => this.schedule());
     this.observer.observe(parent);
     this.forget = onThemeChange(() => this.schedule());
+    if (whenSeen && typeof IntersectionObserver !== 'undefined') {
+      this.isSeen = false;
+      this.sight = new IntersectionObserver((entries) => this.see(entries.at(-1)!.isIntersecting), { rootMargin: '200px' });
+      this.sight.observe(parent);
+    }
     this.schedule();
   }
 
@@ -38,10 +50,17 @@ export class Picture {
 
   /** Draws with the next frame; many calls are one. */
   schedule(): void {
+    this.waits = !this.isSeen && !matchMedia('print').matches;
+    if (this.waits) return;
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
       this.drawNow();
     });
+  }
+
+  private see(isSeen: boolean): void {
+    this.isSeen = isSeen;
+    if (isSeen && this.waits) this.schedule();
   }
 
   drawNow(): void {
@@ -62,6 +81,7 @@ export class Picture {
   destroy(): void {
     cancelAnimationFrame(this.frame);
     this.observer.disconnect();
+    this.sight?.disconnect();
     this.forget();
     this.canvas.remove();
   }

@@ -31,3 +31,25 @@ it('takes ranges from the keys on the ends of its axes, and gives them up', () =
   expect(given).toHaveLength(3);
   lines.destroy();
 });
+
+it('says which line is pointed at, and chooses it', () => {
+  const said: (string | undefined)[] = [];
+  const chosen: string[] = [];
+  const lines = new ParallelCoordinates('Trials', () => {}, (id) => chosen.push(id), (id) => said.push(id));
+  lines.show(shown(new Map()));
+  const field = lines.element.querySelector<HTMLElement>('.parallel-field')!;
+  Object.defineProperties(field, { clientWidth: { value: 328 }, clientHeight: { value: 142 } }); // axes at 64 and 264, from 30 to 130
+  const canvas = lines.element.querySelector('canvas')!;
+  const at = (type: string, offsetX: number, offsetY: number) => {
+    const event = new MouseEvent(type, { bubbles: true });
+    Object.defineProperties(event, { offsetX: { value: offsetX }, offsetY: { value: offsetY } });
+    canvas.dispatchEvent(event);
+  };
+  at('pointermove', 64, 81); // 5 of 10 is in the middle
+  at('pointermove', 66, 81);
+  at('click', 264, 55); // the second of two choices
+  at('pointermove', 164, 125);
+  expect(said).toEqual(['0', undefined]);
+  expect(chosen).toEqual(['0']);
+  lines.destroy();
+});

@@ -50,19 +50,26 @@ export class ParallelCoordinates {
   private readonly field = h('div', { class: 'parallel-field' });
   private readonly handles = h('div');
   private readonly picture: Picture;
+  private readonly over: Picture; // the lines that stand out: drawn without the others, which may be thousands
   private readonly hint: Hint;
+  private marked: string | undefined;
   private shown: ParallelShown = { axes: [], lines: [], brushes: new Map() };
 
   constructor(
     label: string,
     private readonly brush: (brushes: Brushes) => void,
     private readonly choose: (id: string) => void,
+    /** The line that is pointed at; undefined: none. */
+    private readonly hover: (id: string | undefined) => void = () => {},
   ) {
-    this.picture = new Picture(this.field, label, (frame) => this.draw(frame));
+    this.picture = new Picture(this.field, label, (frame) => this.draw(frame), true);
+    this.over = new Picture(this.field, '', (frame) => this.drawOver(frame), true);
+    this.over.canvas.setAttribute('aria-hidden', 'true');
+    this.over.canvas.classList.add('over');
     this.field.append(this.handles);
     this.hint = new Hint(this.field);
     this.field.addEventListener('pointermove', (event) => this.point(event));
-    this.field.addEventListener('pointerleave', () => this.hint.hide());
+    this.field.addEventListener('pointerleave', () => this.leave());
     this.picture.canvas.addEventListener('click', (event) => this.pick(event));
     replace(this.element, this.field);
   }
@@ -74,10 +81,19 @@ export class ParallelCoordinates {
     if (isSame) this.axes.forEach((axis, i) => axis.show(shown.axes[i]!, this.rangeOf(shown.axes[i]!)));
     else keepingFocus(this.handles, () => this.makeHandles());
     this.picture.schedule();
+    this.over.schedule();
+  }
+
+  /** The line of this id stands out until another one does. */
+  mark(id: string | undefined): void {
+    if (id === this.marked) return;
+    this.marked = id;
+    this.over.schedule();
   }
 
   destroy(): void {
     this.picture.destroy();
+    this.over.destroy();
   }
 
   private axes: AxisHandles[] = [];
@@ -96,6 +112,11 @@ export class ParallelCoordinates {
     return isWithin(this.shown.brushes, (id) => line.values[this.shown.axes.findIndex((axis) => axis.id === id)] ?? NaN);
   }
 
+  /** For a title above its axis, beside the others and at the border. */
+  private room(width: number): number {
+    return Math.min(2 * SIDE, (width - 2 * SIDE) / Math.max(1, this.shown.axes.length - 1)) - 10;
+  }
+
   private x(axis: number, width: number): number {
     return SIDE + (axis / Math.max(1, this.shown.axes.length - 1)) * (width - 2 * SIDE);
   }
@@ -106,15 +127,23 @@ export class ParallelCoordinates {
 
   private draw(frame: Frame): void {
     const theme = themeOf(this.field);
-    const { lines, chosen } = this.shown;
+    const { lines } = this.shown;
     const order = [...lines].sort((a, b) => (Number.isNaN(a.rank) ? -1 : a.rank) - (Number.isNaN(b.rank) ? -1 : b.rank));
     const [within, without] = [order.filter((line) => this.isIn(line)), order.filter((line) => !this.isIn(line))];
     const faint = Math.min(0.75, Math.max(0.05, 100 / Math.max(1, lines.length))); // many lines are seen through each other
     for (const line of without) this.drawLine(frame, line, theme.line, 1, faint / 2);
     for (const line of within) this.drawLine(frame, line, Number.isNaN(line.rank) ? theme.muted : rankColour(line.rank, theme.dark), 1.5, line.rank > 0.9 ? Math.min(1, 4 * faint) : faint);
-    const own = lines.find(({ id }) => id === chosen);
-    if (own) this.drawLine(frame, own, theme.text, 3, 1);
     this.shown.axes.forEach((axis, i) => this.drawAxis(frame, axis, i, theme));
+  }
+
+  private drawOver(frame: Frame): void {
+    const theme = themeOf(this.field);
+    for (const id of [this.shown.chosen, this.marked]) {
+      const line = id === undefined ? undefined : this.shown.lines.find((each) => each.id === id);
+      if (!line) continue;
+      this.drawLine(frame, line, theme.surface, 6, 1);
+      this.drawLine(frame, line, theme.text, 3, 1);
+    }
   }
 
   /** A value that is not there leaves a gap. */
@@ -147,7 +176,7 @@ export class ParallelCoordinates {
     context.textAlign = 'center';
     context.textBaseline = 'alphabetic';
     context.fillStyle = theme.text;
-    context.fillText(shortened(axis.title, 17), x, TOP - 14);
+    context.fillText(fitting(context, axis.title, this.room(width)), x, TOP - 14);
     context.textAlign = 'left';
     context.textBaseline = 'middle';
     for (const { place, text } of axis.scale.ticks(Math.max(2, Math.floor(height / 60)))) {
@@ -159,8 +188,16 @@ export class ParallelCoordinates {
   private point(event: PointerEvent): void {
     const found = event.target === this.picture.canvas ? this.lineAt(event) : undefined;
     this.picture.canvas.classList.toggle('over-line', found !== undefined);
+    if (found?.id !== this.marked) this.hover(found?.id);
+    this.mark(found?.id);
     if (found) this.hint.show(found.label(), event.offsetX, event.offsetY);
     else this.hint.hide();
+  }
+
+  private leave(): void {
+    this.hint.hide();
+    if (this.marked !== undefined) this.hover(undefined);
+    this.mark(undefined);
   }
 
   private pick(event: MouseEvent): void {
@@ -183,6 +220,12 @@ export class ParallelCoordinates {
     }
     return nearest?.line;
   }
+}
+
+function fitting(context: CanvasRenderingContext2D, text: string, room: number): string {
+  let most = 24;
+  while (most > 5 && context.measureText(shortened(text, most)).width > room) --most;
+  return shortened(text, most);
 }
 
 /** With a rim in the colour of the ground, so that it can be read over lines. */

@@ -22,7 +22,7 @@ export class AxisHandles {
     private readonly brush: (range: Range | undefined) => void,
   ) {
     this.ends = [this.end(0), this.end(1)];
-    const strip = h('div', { class: 'strip', title: 'Drag for a range, click to clear it' }, this.bar);
+    const strip = h('div', { class: 'strip', title: `${this.axis.title}: drag for a range, click to clear it` }, this.bar);
     strip.addEventListener('pointerdown', (event) => this.begin(event, strip));
     strip.addEventListener('pointermove', (event) => this.drag(event));
     strip.addEventListener('pointerup', (event) => this.finish(event));

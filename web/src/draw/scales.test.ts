@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { choiceScale, linearScale, logScale, scaleOf } from './scales';
+import { choiceScale, integerScale, linearScale, logScale, scaleOf } from './scales';
 
 const texts = (scale: { ticks(about: number): { text: string }[] }, about = 5) => scale.ticks(about).map(({ text }) => text);
 
@@ -12,6 +12,13 @@ describe('scales', () => {
     expect(texts(scale)).toEqual(['0', '2', '4', '6', '8', '10']);
     expect(linearScale(3, 3).place(3)).toBe(0.5);
     expect(linearScale(0, 0).place(0)).toBe(0.5);
+  });
+  it('write large numbers shortly, and nothing between whole ones', () => {
+    expect(texts(linearScale(0, 1e9))).toEqual(['0', '2e8', '4e8', '6e8', '8e8', '1e9']);
+    expect(linearScale(0, 1).text(-2_500_000)).toBe('−2.5e6');
+    expect(texts(integerScale(1, 3), 10)).toEqual(['1', '2', '3']);
+    expect(texts(integerScale(7, 7))).toEqual(['7']);
+    expect(integerScale(7, 7).place(7)).toBe(0.5);
   });
   it('put numbers by their logarithm, and what has none nowhere', () => {
     const scale = logScale(1e-5, 1e-1);

@@ -16,8 +16,16 @@ export interface Scale {
   ticks(about: number): Tick[];
 }
 
+/** "0.25", "12,000", "1e9": short enough for the side of an axis. */
+function tickText(value: number): string {
+  return Math.abs(value) < LONG ? short(value) : short(value / 10 ** tens(value), 3) + `e${tens(value)}`;
+}
+
+const LONG = 1e6;
+const tens = (value: number) => Math.floor(Math.log10(Math.abs(value)));
+
 /** Of numbers, evenly; equal ends get some room. */
-export function linearScale(low: number, high: number, text: (value: number) => string = short): Scale {
+export function linearScale(low: number, high: number, text: (value: number) => string = tickText): Scale {
   const room = high > low ? 0 : Math.abs(low) / 2 || 1;
   const from = low - room;
   const span = high + room - from;
@@ -27,6 +35,13 @@ export function linearScale(low: number, high: number, text: (value: number) => 
     value: (at) => from + at * span,
     ticks: (about) => roundValues(from, from + span, about).map((value) => ({ place: place(value), text: text(value) })),
   };
+}
+
+/** Of whole numbers, evenly: nothing between them is written. */
+export function integerScale(low: number, high: number): Scale {
+  const inner = low === high ? linearScale(low - 1, high + 1) : linearScale(low, high);
+  const isOne = (value: number) => Math.abs(value - Math.round(value)) < 1e-6 && value > low - 0.5 && value < high + 0.5;
+  return { ...inner, ticks: (about) => inner.ticks(about).filter(({ place }) => isOne(inner.value(place))) };
 }
 
 /** Of numbers above 0, by their logarithm. */

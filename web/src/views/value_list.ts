@@ -1,9 +1,13 @@
 // ValueList: a table with its search and its choice of columns, all of which stand in the link: q, sort, turned, columns.
+// Where its kind says so it also has its rows as parallel coordinates: axes, brush.
+import { parseBrushes } from '../draw/brush';
 import { h, replace, type Child } from '../draw/dom';
 import { count } from '../draw/numbers';
 import { ColumnChoice } from './column_choice';
+import { valueAxes, withinAxes } from './value_axes';
+import { ValueParallel } from './value_parallel';
 import { chosenColumns, searched, type ValueRow } from './value_rows';
-import { ValueTable, type Column } from './value_table';
+import { ordered, ValueTable, type Column, type Order } from './value_table';
 import type { PlaceContext } from './view';
 
 export interface ListKind<Row> {
@@ -17,6 +21,8 @@ export interface ListKind<Row> {
   usualOrder: string;
   /** How many values are columns at first. */
   usualColumns: number;
+  /** Has it a switch for parallel coordinates? */
+  parallel?: boolean;
 }
 
 type Params = Readonly<Record<string, string>>;
@@ -26,6 +32,9 @@ export class ValueList<Row extends ValueRow> {
   private readonly said = h('span', { class: 'muted', 'data-test': 'count' });
   private readonly choice: ColumnChoice;
   private readonly table: ValueTable<Row>;
+  private readonly toggle: HTMLButtonElement;
+  private readonly lines: ValueParallel<Row> | null;
+  private isDrawn = false; // the lines, by the link
   private readonly none = h('div', { class: 'empty', hidden: true });
 
   /** Fills `element`; `title` and `more` stand in the bar above the table. */
@@ -40,25 +49,53 @@ export class ValueList<Row extends ValueRow> {
     this.choice = new ColumnChoice((word) => context.change({ columns: word }));
     this.table = new ValueTable(kind.label, kind.keyOf, ({ by, turned }) => context.change({ sort: by === kind.usualOrder ? undefined : by, turned: turned ? '1' : undefined }));
     this.table.element.hidden = true;
-    replace(element, h('div', { class: 'toolbar' }, ...title, h('label', { class: 'search' }, 'Find ', this.search), ...more, this.choice.element, this.said), this.table.element, this.none);
+    this.toggle = h('button', { hidden: true, 'aria-pressed': 'false', onclick: () => context.change(this.isDrawn ? { axes: undefined, brush: undefined } : { axes: '1' }) }, 'Parallel coordinates');
+    this.lines = kind.parallel ? this.parallel() : null;
+    replace(element, h('div', { class: 'toolbar' }, ...title, h('label', { class: 'search' }, 'Find ', this.search), ...more, this.choice.element, this.toggle, this.said), this.lines?.element, this.table.element, this.none);
   }
 
   /** `names` of values, the most telling first; `where` they lie, as "in FOLDER"; `nothing` is shown when there is no row at all. */
   show(rows: readonly Row[], all: number, names: readonly string[], params: Params, where: string, nothing: () => Child[]): void {
-    const found = searched(rows, params['q'] ?? '');
+    const searchedFor = searched(rows, params['q'] ?? '');
     if (document.activeElement !== this.search) this.search.value = params['q'] ?? '';
     const chosen = chosenColumns(params['columns'], names, this.kind.usualColumns);
     this.choice.show(names, chosen);
-    replace(this.said, `${found.length === all ? '' : `${count(found.length)} of `}${count(all)} ${where}`);
     const columns = [...this.kind.first, ...chosen.map((name) => valueColumn(name, rows)), this.kind.last];
-    this.table.show(found, columns, { by: params['sort'] ?? this.kind.usualOrder, turned: params['turned'] === '1' });
+    const order = { by: params['sort'] ?? this.kind.usualOrder, turned: params['turned'] === '1' };
+    const found = this.showLines(searchedFor, chosen, columns, order, params);
+    replace(this.said, `${found.length === all ? '' : `${count(found.length)} of `}${count(all)} ${where}`);
+    this.table.show(found, columns, order);
     this.table.element.hidden = found.length === 0;
     this.none.hidden = found.length > 0;
     if (found.length === 0) replace(this.none, ...(all === 0 ? nothing() : this.noneFits()));
   }
 
+  /** Gives the rows that its ranges leave in. */
+  private showLines(rows: readonly Row[], names: readonly string[], columns: readonly Column<Row>[], order: Order, params: Params): readonly Row[] {
+    if (!this.lines) return rows;
+    this.isDrawn = params['axes'] === '1';
+    this.toggle.hidden = !this.isDrawn && rows.length === 0;
+    this.toggle.setAttribute('aria-pressed', String(this.isDrawn));
+    this.lines.element.hidden = !this.isDrawn;
+    if (!this.isDrawn) return rows;
+    const brushes = parseBrushes(params['brush']);
+    const axes = valueAxes(names, rows);
+    this.lines.show(ordered(rows, columns, order), names, axes, brushes);
+    return withinAxes(rows, axes, brushes);
+  }
+
+  private parallel(): ValueParallel<Row> {
+    const lines = new ValueParallel<Row>(this.kind.keyOf, {
+      brush: (brush) => this.context.change({ brush }), hover: (key) => this.table.mark(key), choose: (key) => this.table.reveal(key),
+    });
+    lines.element.hidden = true;
+    this.table.element.addEventListener('pointerover', ({ target }) => lines.mark((target as Element).closest<HTMLElement>('tr[data-row]')?.dataset['row']));
+    this.table.element.addEventListener('pointerleave', () => lines.mark(undefined));
+    return lines;
+  }
+
   private noneFits(): Child[] {
-    return [h('h2', {}, 'Nothing fits'), h('button', { onclick: () => this.context.change({ q: undefined, state: undefined }) }, 'Show all')];
+    return [h('h2', {}, 'Nothing fits'), h('button', { onclick: () => this.context.change({ q: undefined, state: undefined, ...(this.isDrawn && { brush: undefined }) }) }, 'Show all')];
   }
 }
 

@@ -25,6 +25,12 @@ export interface Order {
   turned: boolean;
 }
 
+/** Rows as the table has them. */
+export function ordered<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { by, turned }: Order): readonly Row[] {
+  const column = columns.find(({ id }) => id === by);
+  return column ? sortedBy(rows, (row) => column.value(row), turned !== (column.falls ?? false)) : rows;
+}
+
 const ROW = 36; // CSS pixels, as in value_table.css
 const SPARE = 6;
 
@@ -37,6 +43,7 @@ export class ValueTable<Row> {
   private rows: readonly Row[] = [];
   private columns: readonly Column<Row>[] = [];
   private drawn = '';
+  private marked: string | undefined;
 
   /** `keyOf` names a row, for the attribute data-row. */
   constructor(
@@ -50,13 +57,26 @@ export class ValueTable<Row> {
   }
 
   show(rows: readonly Row[], columns: readonly Column<Row>[], order: Order): void {
-    const column = columns.find(({ id }) => id === order.by);
     this.columns = columns;
-    this.rows = column ? sortedBy(rows, (row) => column.value(row), order.turned !== (column.falls ?? false)) : rows;
+    this.rows = ordered(rows, columns, order);
     this.table.setAttribute('aria-rowcount', String(rows.length + 1));
     this.drawHead(order);
     this.drawn = '';
     this.drawRows();
+  }
+
+  /** This row stands out until another one does; undefined: none. */
+  mark(key: string | undefined): void {
+    this.marked = key;
+    for (const row of this.body.querySelectorAll<HTMLElement>('tr[data-row]')) row.classList.toggle('marked', row.dataset['row'] === key);
+  }
+
+  /** Scrolls to a row and marks it. */
+  reveal(key: string): void {
+    const place = this.rows.findIndex((row) => this.keyOf(row) === key);
+    if (place >= 0) this.element.scrollTop = Math.max(0, place * ROW - this.element.clientHeight / 3);
+    this.drawRows();
+    this.mark(key);
   }
 
   private drawHead(order: Order): void {
@@ -97,7 +117,8 @@ export class ValueTable<Row> {
   }
 
   private rowOf(row: Row, place: number): HTMLElement {
-    return h('tr', { 'aria-rowindex': place + 2, 'data-row': this.keyOf(row) }, ...this.columns.map((column) => {
+    const key = this.keyOf(row);
+    return h('tr', { 'aria-rowindex': place + 2, 'data-row': key, class: key === this.marked ? 'marked' : '' }, ...this.columns.map((column) => {
       const value = column.value(row);
       const cell = column.cell ? column.cell(row) : typeof value === 'number' ? short(value) : value;
       return h('td', { class: column.number || (!column.cell && typeof value === 'number') ? 'number' : '', title: column.cell ? undefined : textOf(value) }, cell);

@@ -48,6 +48,7 @@ export const COMPONENTS: ListKind<Component> = {
   keyOf: ({ row }) => row.name,
   usualOrder: 'created',
   usualColumns: 6,
+  parallel: true,
   first: [
     { id: 'name', title: 'Component', width: 230, value: ({ row }) => row.job ?? row.name, cell: nameOf },
     { id: 'status', title: 'State', width: 120, value: ({ row }) => row.status, cell: ({ row }) => statusMark(row.status) },

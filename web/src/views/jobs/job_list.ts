@@ -20,6 +20,7 @@ const KIND: ListKind<Job> = {
   keyOf: ({ row }) => row.name,
   usualOrder: 'submitted',
   usualColumns: 4,
+  parallel: true,
   first: [
     { id: 'name', title: 'Job', width: 260, value: ({ row }) => row.name, cell: ({ row }) => h('a', { id: `job ${row.name}`, href: linkToJob(row.name), title: row.name }, row.name) },
     { id: 'state', title: 'State', width: 130, value: ({ state }) => state, cell: ({ state }) => stateMark(state) },

@@ -82,3 +82,37 @@ export interface StudyAnswer extends StudyHead {
   cut: boolean;
   trials: TrialRow[];
 }
+
+/** Of the importances of all parameters; `low` and `high` are the ends of its interval. */
+export interface Importance {
+  importance: number | string;
+  low: number | string;
+  high: number | string;
+}
+
+export interface ParameterImportance extends Importance {
+  parameter: string;
+}
+
+export interface PairImportance extends Importance {
+  parameters: readonly [string, string];
+}
+
+export interface ImportanceAnswer {
+  study: string;
+  metric: string;
+  /** So many were counted, and so many left out. */
+  trials: number;
+  left_out: number;
+  /** What is to be known of it; may be empty. */
+  note: string;
+  ped_anova: ParameterImportance[];
+  /** null: there are too few trials for it. */
+  fanova: {
+    /** Of what its model had not seen. null: nothing was held out. */
+    r2: number | null;
+    trusted: boolean;
+    single: ParameterImportance[];
+    pairs: PairImportance[];
+  } | null;
+}

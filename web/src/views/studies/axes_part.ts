@@ -59,7 +59,7 @@ export class AxesPart implements StudyPart {
     });
     this.clear.hidden = brushes.size === 0;
     const left = Object.keys(answer.spec.parameters).length - MOST_AXES;
-    replace(this.said, `${brushes.size > 0 ? `${count(rows.length)} of ` : ''}${count(answer.trials.length)} trials${left > 0 ? `; ${count(left)} parameters have no axis here` : ''}`);
+    replace(this.said, `${brushes.size > 0 ? `${count(rows.length)} of ` : ''}${count(answer.trials.length)} ${answer.trials.length === 1 ? 'trial' : 'trials'}${left > 0 ? `; ${count(left)} parameters have no axis here` : ''}`);
   }
 
   destroy(): void {

@@ -1,5 +1,5 @@
 // What trials reported on the way: a curve each, with a mark where it ended.
-import { linearScale, scaleOf } from '../../draw/scales';
+import { integerScale, scaleOf } from '../../draw/scales';
 import { numberOf } from '../../draw/numbers';
 import type { TrialRow } from './api';
 import { panel, type ChooseTrial, type StudyPart, type StudyShown } from './part';
@@ -34,7 +34,7 @@ export class CurvesPart implements StudyPart {
     const points = curves.flatMap((curve) => curve.points);
     const last = points.reduce((most, [step]) => Math.max(most, step), 0);
     this.plot.show({
-      x: linearScale(Math.min(0, ...points.slice(0, 1).map(([step]) => step)), last), y: scaleOf(points.map(([, value]) => value), shown.log),
+      x: integerScale(Math.min(0, ...points.slice(0, 1).map(([step]) => step)), last), y: scaleOf(points.map(([, value]) => value), shown.log),
       xTitle: 'step', yTitle: shown.metric, chosen: shown.chosen,
       lines: curves.map((curve) => lineOf(curve, shown, curves.length)),
       marks: curves.map((curve) => endOf(curve, shown.metric)).filter(({ y }) => Number.isFinite(y)),

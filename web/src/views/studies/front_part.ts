@@ -22,8 +22,9 @@ export class FrontPart implements StudyPart {
   show(shown: StudyShown): void {
     this.shown = shown;
     const objectives = objectivesOf(shown.answer.spec);
-    this.element.hidden = objectives.length < 2;
-    if (objectives.length < 2) return;
+    const isMeasured = (name: string) => shown.answer.trials.some((row) => Number.isFinite(metricNumber(row, name)));
+    this.element.hidden = objectives.length < 2 || !objectives.some(isMeasured);
+    if (this.element.hidden) return;
     const x = objectives.includes(shown.metric) ? shown.metric : objectives[0]!;
     const y = this.second(objectives.filter((name) => name !== x));
     this.bar.hidden = objectives.length === 2;

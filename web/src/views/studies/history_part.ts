@@ -1,5 +1,5 @@
 // The objective by trial, with the best so far and the threshold.
-import { linearScale } from '../../draw/scales';
+import { integerScale } from '../../draw/scales';
 import type { Theme } from '../../draw/theme';
 import { panel, type ChooseTrial, type StudyPart, type StudyShown } from './part';
 import { trialColour, trialShape } from './states';
@@ -25,7 +25,7 @@ export class HistoryPart implements StudyPart {
     if (spec?.threshold !== undefined) lines.push({ points: [[first, spec.threshold], [last, spec.threshold]], colour: ({ muted }) => muted, dash: [6, 4], label: () => `Target: ${spec.threshold}` });
     if (best.length > 0) lines.push({ points: [...best, [last, best.at(-1)![1]]], colour: ({ text }) => text, width: 2, steps: true });
     this.plot.show({
-      x: linearScale(first, last), y: metricScale(answer.trials, metric, spec, shown.log), xTitle: 'trial', yTitle: metric, lines, chosen: shown.chosen,
+      x: integerScale(first, last), y: metricScale(answer.trials, metric, spec, shown.log), xTitle: 'trial', yTitle: metric, lines, chosen: shown.chosen,
       marks: rows.map((row) => ({ id: String(row.number), x: row.number, y: metricNumber(row, metric), shape: trialShape(row.state), colour: (theme: Theme) => trialColour(row.state, theme), label: () => trialWords(row, metric) }))
         .filter(({ y }) => Number.isFinite(y)),
     });

@@ -12,6 +12,8 @@ import { listedStudy, noStudies, STUDIES, type ListedStudy } from './study_list'
 import { StudyPage } from './study_page';
 import { isLive } from './trials';
 
+const AGE_MS = 30_000; // so often what has not changed is drawn again, for its ages
+
 const QUICK = 2000; // an answer with more trials is asked for less often
 
 class StudiesView implements View {
@@ -78,15 +80,20 @@ class StudiesView implements View {
   private openOne(name: string): void {
     const { body } = this.looking;
     const page = (this.page = new StudyPage(body, this.context, name));
+    let before = { text: '', atMs: 0 };
     this.looking.start(async (isOver) => {
       const answer = await this.context.source.json<StudyAnswer>(`/studies/${encodeURIComponent(name)}`);
       if (isOver()) return CALM_MS;
+      const pause = isLive(answer) && answer.trials.length <= QUICK ? LIVE_MS : CALM_MS;
+      const now = { text: JSON.stringify(answer), atMs: Date.now() };
+      if (answer.counts.running === 0 && now.text === before.text && now.atMs - before.atMs < AGE_MS) return pause;
+      before = now;
       this.draw = () => {
         page.show(answer, this.state.params);
         drawn(body, null);
       };
       this.draw();
-      return isLive(answer) && answer.trials.length <= QUICK ? LIVE_MS : CALM_MS;
+      return pause;
     });
   }
 }

@@ -14,6 +14,8 @@ export interface StudyShown {
   log: boolean;
   /** The trial's number as a text. */
   chosen: string | undefined;
+  /** All words of the link. */
+  params: Readonly<Record<string, string>>;
   nowMs: number;
 }
 
@@ -24,6 +26,9 @@ export interface StudyPart {
 }
 
 export type ChooseTrial = (number: string) => void;
+
+/** Changes words of the link; undefined removes one. */
+export type ChangeWords = (words: Record<string, string | undefined>) => void;
 
 export function panel(title: string, about: string, ...content: Child[]): HTMLElement {
   return h('section', { class: 'panel', 'aria-label': title }, h('h2', {}, title), about !== '' && h('p', { class: 'muted' }, about), ...content);

@@ -24,6 +24,8 @@ export class SlicesPart implements StudyPart {
 
   show(shown: StudyShown): void {
     this.shown = shown;
+    this.element.hidden = !shown.answer.trials.some((row) => Number.isFinite(metricNumber(row, shown.metric)));
+    if (this.element.hidden) return;
     const names = Object.keys(shown.answer.spec.parameters);
     const wanted = this.all ? names : names.slice(0, FIRST);
     if (wanted.some((name) => !this.plots.has(name))) keepingFocus(this.grid, () => this.make(wanted));

@@ -8,10 +8,15 @@ import { tellingNames } from '../value_rows';
 import type { PlaceContext, ViewState } from '../view';
 import type { StudyAnswer } from './api';
 import { AxesPart, brushed } from './axes_part';
+import { ContourPart } from './contour_part';
 import { CurvesPart } from './curves_part';
+import { EdfPart } from './edf_part';
 import { FrontPart } from './front_part';
 import { HistoryPart } from './history_part';
-import type { StudyPart, StudyShown } from './part';
+import { ImportanceAnswers, mostImportant } from './importance_answers';
+import { ImportancePart } from './importance_part';
+import { OtherStudies } from './other_studies';
+import type { ChangeWords, ChooseTrial, StudyPart, StudyShown } from './part';
 import { SlicesPart } from './slices_part';
 import { TRIAL_STATES, trialMark } from './states';
 import { madeMs, targetMark } from './study_list';
@@ -30,23 +35,35 @@ export class StudyPage {
   private readonly history: HistoryPart;
   private readonly axes: AxesPart;
   private readonly others: StudyPart[];
+  private readonly importance: ImportancePart;
+  private readonly contours: ContourPart;
+  private readonly edf: EdfPart;
   private table: ValueList<Trial> | null = null;
+  private shown: StudyShown | null = null;
 
   constructor(
     element: HTMLElement,
     private readonly context: PlaceContext,
     private readonly name: string,
   ) {
-    const choose = (trial: string) => this.context.change({ trial });
+    const choose: ChooseTrial = (trial) => this.context.change({ trial });
+    const change: ChangeWords = (words) => this.context.change(words);
     this.history = new HistoryPart(choose);
     this.axes = new AxesPart(choose, (brush) => this.context.change({ brush }));
-    this.others = [new FrontPart(choose), new SlicesPart(choose), new CurvesPart(choose), new TimelinePart(choose)];
+    const answers = new ImportanceAnswers(context.source, name, () => this.showAnswered(this.importance, this.contours));
+    this.importance = new ImportancePart(answers);
+    this.contours = new ContourPart(choose, change, (metric) => {
+      const answer = answers.of(metric);
+      return answer ? mostImportant(answer) : [];
+    });
+    this.edf = new EdfPart(choose, change, new OtherStudies(context.source, name, () => this.showAnswered(this.edf)));
+    this.others = [this.importance, this.contours, new FrontPart(choose), new SlicesPart(choose), this.edf, new CurvesPart(choose), new TimelinePart(choose)];
     replace(this.pictures, this.history.element, this.axes.element, ...this.others.map((part) => part.element));
     replace(element, h('div', { class: 'toolbar' }, h('a', { href: '#/studies' }, 'All studies'), h('h1', {}, name)), this.head, this.tools, this.trial, this.pictures, h('section', { class: 'panel study-trials', 'aria-label': 'Trials' }, this.tableBox));
   }
 
   show(answer: StudyAnswer, params: Params): void {
-    const shown = shownOf(answer, params);
+    const shown = (this.shown = shownOf(answer, params));
     replace(this.head, ...headOf(answer));
     keepingFocus(this.tools, () => replace(this.tools, ...this.toolsOf(shown)));
     this.showTrial(shown);
@@ -54,8 +71,9 @@ export class StudyPage {
     this.history.show(shown);
     this.axes.showBrushed(shown, parseBrushes(params['brush']));
     for (const part of this.others) part.show(shown);
-    const trials = shown.rows.map(trialOf);
     const metrics = Object.keys(answer.spec.metrics);
+    const named = new Set([...metrics, ...Object.keys(answer.spec.parameters)]);
+    const trials = shown.rows.map((row) => trialOf(row, named));
     const names = tellingNames(trials.map(({ measured }) => ({ values: measured })));
     names.sort((a, b) => Number(metrics.includes(b)) - Number(metrics.includes(a)));
     const about = answer.cut ? `· trials ${count(answer.from)} to ${count(answer.from + answer.trials.length - 1)} of ${count(answer.count)}` : '';
@@ -65,6 +83,11 @@ export class StudyPage {
 
   destroy(): void {
     for (const part of [this.history, this.axes, ...this.others]) part.destroy();
+  }
+
+  /** Something else that was asked for has come. */
+  private showAnswered(...parts: StudyPart[]): void {
+    if (this.shown) for (const part of parts) part.show(this.shown);
   }
 
   private showTrial({ answer, chosen }: StudyShown): void {
@@ -85,15 +108,19 @@ function shownOf(answer: StudyAnswer, params: Params): StudyShown {
   const { spec, trials } = answer;
   const metric = params['metric'] !== undefined && params['metric'] in spec.metrics ? params['metric'] : (objectivesOf(spec)[0] ?? '');
   return {
-    answer, metric, rows: brushed(answer, parseBrushes(params['brush'])), log: params['log'] === '1', chosen: params['trial'],
+    answer, metric, rows: brushed(answer, parseBrushes(params['brush'])), log: params['log'] === '1', chosen: params['trial'], params,
     ranks: ranksOf(trials, metric, spec.metrics[metric]?.goal ?? 'minimize'), nowMs: Date.now(),
   };
+}
+
+function capital(sentence: string): string {
+  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
 }
 
 function headOf(answer: StudyAnswer): Child[] {
   const { outcome, counts } = answer;
   const tone = !outcome.has_target ? '' : outcome.is_met ? 'met' : 'missed';
-  return [h('p', { class: `study-outcome ${tone}` }, targetMark(answer), `${outcome.sentence}.`),
+  return [h('p', { class: `study-outcome ${tone}` }, targetMark(answer), `${capital(outcome.sentence)}.`),
     h('p', {}, h('span', { class: answer.state === 'running' ? 'accent' : '' }, answer.state), h('span', { class: 'muted' }, ` · made ${age(madeMs(answer))} · sampler ${answer.spec.sampler}`)),
     h('p', { class: 'study-counts' }, ...TRIAL_STATES.filter((state) => counts[state] > 0).map((state) => trialMark(state, count(counts[state])))),
     answer.damaged > 0 && h('p', { class: 'warn' }, `${count(answer.damaged)} entries of its log could not be read.`),

@@ -9,7 +9,7 @@ import { XyPlot } from './xy_plot';
 
 const LANE = 22; // CSS pixels
 const MOST_LANES = 40; // higher it does not grow: lanes get thinner
-const AROUND = 58; // of the axes
+const AROUND = 62; // of the axes
 
 export class TimelinePart implements StudyPart {
   readonly element: HTMLElement;

@@ -4,7 +4,9 @@ import { parseBrushes } from '../../draw/brush';
 import { searched } from '../value_rows';
 import type { StudyAnswer, TrialRow } from './api';
 import { axesOf, brushed } from './axes_part';
+import { contourParameters, surfaceAxis, surfacePoints } from './contour_part';
 import { curvesOf } from './curves_part';
+import { edfOfTrials } from './edf_part';
 import { frontStairs } from './front_part';
 import { timeLanes, unitOfTime } from './time_lanes';
 import { isLive, metricScale, objectivesOf, parameterNumber, parameterScale, ranksOf, runningBest, trialOf, trialWords } from './trials';
@@ -30,6 +32,11 @@ describe('a trial', () => {
     expect([...one.measured]).toEqual([['size', 16], ['fast', 'true'], ['metric size', 2], ['accuracy', NaN]]);
     expect(searched([one], 'state=pruned size=16')).toHaveLength(1);
     expect(searched([one], 'trial>3')).toHaveLength(0);
+  });
+  it('has no time of its own where the study measures one of that name', () => {
+    expect(trialOf(trial(3, { seconds: 9 })).values.get('seconds')).toBe(9);
+    expect(trialOf(trial(3, { seconds: 9, metrics: { seconds: 2 } })).values.get('seconds')).toBe(2);
+    expect(trialOf(trial(3, { seconds: 9 }), new Set(['seconds'])).values.get('seconds')).toBeUndefined();
   });
   it('is told in words, the metric that is looked at first', () => {
     expect(trialWords(trial(3, { metrics: { a: 1, b: 0.12345 }, values: { lr: 1e-5 } }), 'b')).toBe('Trial 3, complete: b 0.1235, a 1, lr 1e-5');
@@ -81,6 +88,34 @@ describe('parameters', () => {
     expect(left('lr~0.01~1')).toEqual([0]);
     expect(left('size~-0.5~0.5')).toEqual([0, 1]);
     expect(left('nobody~0~1')).toEqual([0, 1, 2]);
+  });
+});
+
+describe('contours', () => {
+  const names = ['a', 'b', 'c'];
+  it('are over the parameters of the link, else over the most important ones', () => {
+    expect(contourParameters(names, [])).toEqual(['a', 'b']);
+    expect(contourParameters(names, ['c', 'gone', 'b'])).toEqual(['c', 'b']);
+    expect(contourParameters(names, ['c', 'b'], 'b')).toEqual(['b', 'c']);
+    expect(contourParameters(names, [], undefined, 'a')).toEqual(['b', 'a']);
+    expect(contourParameters(names, [], 'b', 'b')).toEqual(['b', 'a']);
+    expect(contourParameters(names, [], 'nobody', 'c')).toEqual(['a', 'c']);
+  });
+  it('have a cell for each choice, and places of complete trials alone', () => {
+    const { spec } = answer([]);
+    expect(surfaceAxis(spec.parameters['size']!)).toEqual({ cells: 3, apart: true });
+    expect(surfaceAxis(spec.parameters['lr']!).apart).toBe(false);
+    const done = (number: number, accuracy: number | string, more = {}) => trial(number, { values: { lr: 0.01, size: '16' }, metrics: { accuracy }, ...more });
+    const rows = [done(0, 0.5), done(1, 0.9), done(2, 0.7, { state: 'pruned' }), done(3, 'NaN'), trial(4, { values: { lr: 1 }, metrics: { accuracy: 0.6 } })];
+    const shown = { answer: answer(rows), rows, metric: 'accuracy', ranks: new Map(), log: false, chosen: undefined, params: {}, nowMs: 0 };
+    expect(surfacePoints(shown, 'lr', 'size').map(({ x, y, value }) => [x.toFixed(3), y.toFixed(3), value.toFixed(3)])).toEqual([['0.500', '0.500', '0.000'], ['0.500', '0.500', '1.000']]);
+  });
+});
+
+describe('a distribution', () => {
+  it('is of complete trials alone', () => {
+    const rows = [...scored(0.5, 'NaN', 0.1), trial(9, { state: 'pruned', metrics: { accuracy: 0.2 } })];
+    expect(edfOfTrials(rows, 'accuracy').map(({ of, share }) => [of.number, share])).toEqual([[2, 0.5], [0, 1]]);
   });
 });
 

@@ -1,6 +1,6 @@
 // Trials as the pictures and the table of a study need them.
 import { numberOf, short } from '../../draw/numbers';
-import { choiceScale, linearScale, logScale, scaleOf, type Scale } from '../../draw/scales';
+import { choiceScale, integerScale, linearScale, logScale, scaleOf, type Scale } from '../../draw/scales';
 import { measuredValues, type Value, type ValueRow } from '../value_rows';
 import type { MetricSpec, ParameterSpec, StudyAnswer, StudySpec, TrialRow, TriedValue } from './api';
 
@@ -14,15 +14,20 @@ function shownValue(value: TriedValue): Value {
   return typeof value === 'boolean' ? String(value) : value;
 }
 
-export function trialOf(row: TrialRow): Trial {
+/** `named`: names of parameters and metrics, which stand for these also where this trial has none. */
+export function trialOf(row: TrialRow, named: ReadonlySet<string> = new Set()): Trial {
   const parameters = Object.entries(row.values).map(([name, value]) => [name, shownValue(value)] as const);
   const measured = measuredValues(parameters, Object.entries(row.metrics).map(([name, value]) => [name, numberOf(value)] as const));
   const pairs = [...measured].map(([name, value]) => `${name}=${value}`);
   return {
     row, measured,
-    values: new Map<string, Value>([...measured, ['state', row.state], ['trial', row.number], ['worker', row.worker], ['job', row.job], ['seconds', numberOf(row.seconds)]]),
+    values: new Map<string, Value>([...ownValues(row).filter(([name]) => !named.has(name)), ...measured]),
     text: [row.number, row.state, row.worker, row.job, row.sampler, row.why, ...pairs].join(' ').toLowerCase(),
   };
+}
+
+function ownValues(row: TrialRow): [string, Value][] {
+  return [['state', row.state], ['trial', row.number], ['worker', row.worker], ['job', row.job], ['seconds', numberOf(row.seconds)]];
 }
 
 /** What is to be made as good as can be; of a study that only stores, all that it measures. */
@@ -46,7 +51,8 @@ export function metricNumber(row: TrialRow, metric: string): number {
 export function parameterScale(spec: ParameterSpec): Scale {
   if (spec.kind === 'choice') return choiceScale((spec.choices ?? []).map(String));
   const [min, max] = [spec.min ?? 0, spec.max ?? 1];
-  return spec.log && min > 0 ? logScale(min, max) : linearScale(min, max);
+  if (spec.log && min > 0) return logScale(min, max);
+  return spec.kind === 'integer' ? integerScale(min, max) : linearScale(min, max);
 }
 
 /** Of what was measured, with the threshold in it. */

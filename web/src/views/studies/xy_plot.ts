@@ -37,6 +37,16 @@ export interface PlotLine {
   id?: string;
 }
 
+/** Where a picture under the marks is drawn, in CSS pixels. */
+export interface Ground {
+  context: CanvasRenderingContext2D;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  theme: Theme;
+}
+
 export interface PlotShown {
   x: Scale;
   y: Scale;
@@ -44,6 +54,7 @@ export interface PlotShown {
   yTitle: string;
   marks: readonly PlotMark[];
   lines?: readonly PlotLine[];
+  under?(ground: Ground): void;
   chosen?: string | undefined;
   /** Of the words left of the axis. */
   left?: number;
@@ -53,7 +64,7 @@ export interface PlotShown {
 
 const TOP = 22;
 const RIGHT = 14;
-const BOTTOM = 36;
+const BOTTOM = 40;
 const NEAR = 10;
 const MOST_DRAWN_LARGE = 500;
 
@@ -86,7 +97,7 @@ export class XyPlot {
       onpointermove: (event: PointerEvent) => this.point(event),
       onpointerleave: () => this.hint.hide(),
       onclick: (event: MouseEvent) => this.pick(event) });
-    this.picture = new Picture(this.element, label, (frame) => this.draw(frame));
+    this.picture = new Picture(this.element, label, (frame) => this.draw(frame), true);
     this.hint = new Hint(this.element);
   }
 
@@ -103,7 +114,7 @@ export class XyPlot {
   }
 
   private box(width: number, height: number): Box {
-    const left = this.shown!.left ?? 58;
+    const left = this.shown!.left ?? 62;
     return { left, width: Math.max(1, width - left - RIGHT), height: Math.max(1, height - TOP - BOTTOM) };
   }
 
@@ -121,9 +132,17 @@ export class XyPlot {
     context.beginPath();
     context.rect(box.left - 6, TOP - 6, box.width + 12, box.height + 12);
     context.clip();
+    this.shown.under?.({ context, left: box.left, top: TOP, width: box.width, height: box.height, theme });
     for (const line of this.shown.lines ?? []) this.drawLine(context, line, box, theme);
     this.drawMarks(context, box, theme);
     context.restore();
+    if (this.shown.marks.length === 0) this.drawNothing(context, box, theme);
+  }
+
+  private drawNothing(context: CanvasRenderingContext2D, box: Box, theme: Theme): void {
+    context.textAlign = 'center';
+    context.fillStyle = theme.muted;
+    context.fillText('no trial to show', box.left + box.width / 2, TOP + box.height / 2);
   }
 
   private drawAxes({ context, width, height }: Frame, box: Box, theme: Theme): void {
@@ -131,20 +150,20 @@ export class XyPlot {
     context.font = '12px system-ui, sans-serif';
     context.textBaseline = 'middle';
     context.textAlign = 'right';
-    const most = Math.floor((box.left - 10) / 6.5);
-    for (const { place, text } of y.ticks(Math.max(2, Math.floor(box.height / (this.shown!.between ?? 30))))) {
+    const most = Math.floor((box.left - 12) / 6.5);
+    for (const { place, text } of y.ticks(Math.max(2, Math.floor(box.height / (this.shown!.between ?? 26))))) {
       const at = TOP + (1 - place) * box.height;
       context.fillStyle = theme.line;
       context.fillRect(box.left, Math.round(at), box.width, 1);
       context.fillStyle = theme.muted;
-      context.fillText(shortened(text, most), box.left - 6, at);
+      context.fillText(shortened(text, most), box.left - 10, at); // a mark on the edge leaves it readable
     }
     context.textAlign = 'center';
-    for (const { place, text } of x.ticks(Math.max(2, Math.floor(box.width / 80)))) {
+    for (const { place, text } of x.ticks(Math.max(2, Math.floor(box.width / 56)))) {
       context.fillStyle = theme.muted;
       const words = shortened(text, 12);
       const half = context.measureText(words).width / 2;
-      context.fillText(words, Math.min(width - half - 1, box.left + place * box.width), TOP + box.height + 11);
+      context.fillText(words, Math.min(width - half - 1, box.left + place * box.width), TOP + box.height + 15);
     }
     context.textAlign = 'left';
     context.fillStyle = theme.text;
