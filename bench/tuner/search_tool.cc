@@ -1,9 +1,10 @@
-// One search on a test function, line by line, for regret.py.
+// A search, line by line: on a test function, for regret.py, or on what another program evaluates, for tables.py.
 //
 //   search_tool SAMPLER FUNCTION SEED EVALUATIONS [SHIFT_SEED]   a line for each evaluation: its number, the smallest
 //                                                                regret so far, the seconds that its suggestion took
 //   search_tool --values FUNCTION SHIFT_SEED                     of points read from the standard input, one a line:
 //                                                                value and regret
+//   search_tool --ask                                            search_dialogue.h
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "search_dialogue.h"
 #include "test_functions.h"
 #include "tune/search/samplers/all.h"
 
@@ -24,7 +26,8 @@ using namespace trainwarden::tune;
 
 constexpr const char* kUsage =
     "usage: search_tool SAMPLER FUNCTION SEED EVALUATIONS [SHIFT_SEED]\n"
-    "       search_tool --values FUNCTION SHIFT_SEED < POINTS\n";
+    "       search_tool --values FUNCTION SHIFT_SEED < POINTS\n"
+    "       search_tool --ask < QUESTIONS\n";
 
 int fail(const std::string& message) {
   std::cerr << message << "\n";
@@ -73,6 +76,10 @@ int search(TrialSampler& sampler, const SearchedFunction& function, History hist
 }
 
 int run(int count, char** arguments) {
+  if (count == 2 && std::string_view(arguments[1]) == "--ask") {
+    const Status ended = run_dialogue(std::cin, std::cout);
+    return ended.ok() ? 0 : fail(ended.to_string());
+  }
   const bool wants_values = count == 4 && std::string_view(arguments[1]) == "--values";
   if (!wants_values && count != 5 && count != 6) return fail(kUsage);
   std::optional<std::uint64_t> shift;
