@@ -157,10 +157,10 @@ TEST(MakePrunerTest, SaysWhatIsWrong) {
   EXPECT_NE(message_of("magic").find("none, median, percentile, asha, hyperband"), std::string::npos);
   EXPECT_EQ(make_pruner("").status().code(), Code::kNotFound);
   EXPECT_EQ(make_pruner("asha:reduction=3").status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(
-      message_of("asha:min_resorce=3"),
-      "pruner asha: expected one of the keys min_resource, reduction_factor, early_stopping, check_fidelity, found "
-      "\"min_resorce\"; did you mean \"min_resource\"?");
+  EXPECT_EQ(message_of("asha:min_resorce=3"),
+            "pruner asha: expected one of the keys min_resource, reduction_factor, early_stopping, check_fidelity, "
+            "pause, found "
+            "\"min_resorce\"; did you mean \"min_resource\"?");
   EXPECT_EQ(message_of("asha:reduction_factor=1"),
             "pruner asha: reduction_factor: expected a whole number between 2 and 1000, found \"1\"");
   EXPECT_EQ(message_of("percentile:101"),
