@@ -12,8 +12,6 @@
 namespace trainwarden::tune {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 TEST(SpaceExtensionTest, AddsOptionalParametersBehindTheOthers) {
   const auto space = Space::none().extended(number_between("x", 0, 1));
   ASSERT_TRUE(space.ok());
