@@ -12,16 +12,18 @@
 namespace trainwarden::tune {
 namespace {
 
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
 TEST(SpaceExtensionTest, AddsOptionalParametersBehindTheOthers) {
   const auto space = Space::none().extended(number_between("x", 0, 1));
   ASSERT_TRUE(space.ok());
   const auto both = space->extended(choice_of("kind", {"a", "b"}));
   ASSERT_TRUE(both.ok());
   EXPECT_EQ((*both)[1].name, "kind");
-  EXPECT_TRUE(both->contains({kNaN, 1}));
-  EXPECT_TRUE(both->contains({0.5, kNaN}));
-  EXPECT_FALSE(both->contains({2, kNaN}));
-  EXPECT_TRUE(both->values_of({kNaN, 1}).contains("kind"));
+  EXPECT_TRUE(both->contains({kAbsent, 1}));
+  EXPECT_TRUE(both->contains({0.5, kAbsent}));
+  EXPECT_FALSE(both->contains({2, kAbsent}));
+  EXPECT_TRUE(both->values_of({kAbsent, 1}).contains("kind"));
   EXPECT_TRUE(std::isnan((*both->point_of({{"kind", "a"}}))[0]));
 }
 
@@ -70,7 +72,7 @@ History branches(int count) {
   history.space = *history.space.extended(number_between("in_b", 0, 1));
   for (int i = 0; i < count; ++i) {
     const double value = (i % 7) / 7.0;
-    Point point = i % 2 == 0 ? Point{0, value, kNaN} : Point{1, kNaN, value};
+    Point point = i % 2 == 0 ? Point{0, value, kAbsent} : Point{1, kAbsent, value};
     history.trials.push_back(
         {.number = i, .point = point, .state = TrialState::kComplete, .values = {std::abs(value - 0.3) + (i % 2)}});
   }
