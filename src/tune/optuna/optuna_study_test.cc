@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include "core/base/folder_testing.h"
 #include "work/catalogue/database.h"

@@ -41,7 +41,10 @@ void mask_text(OrderedJson& object, const char* field) {
 }
 
 void mask_trial(OrderedJson& trial) {
-  for (auto& [name, value] : trial["values"].items()) value = masked_value(name, value);
+  for (const char* const field : {"values", "wished", "attributes"}) {
+    if (!trial.contains(field)) continue;
+    for (auto& [name, value] : trial[field].items()) value = masked_value(name, value);
+  }
   mask_text(trial, "why");
 }
 
