@@ -130,7 +130,8 @@ TEST(ImportanceTest, AParameterCountsWhereItIsActive) {
   // The mean over optimizers is momentum / 2 + 1/4: half of what momentum makes of sgd alone, and as much with it.
   EXPECT_NEAR(share_in(found.forest->single, 1).importance, 0.5, 0.06);
   EXPECT_NEAR(pair_in(*found.forest, 0, 1), 0.5, 0.08);
-  EXPECT_EQ(share_in(found.forest->single, 0).low, 0);
+  // The means of two optimizers in some hundred trials each differ a little by chance.
+  EXPECT_LT(share_in(found.forest->single, 0).importance, 0.1);
   EXPECT_EQ(share_in(found.forest->single, 2).low, 0);
   EXPECT_EQ(found.ped_anova[0].parameter, 1U);
 }
