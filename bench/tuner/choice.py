@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is the automatic choice of a sampler near the best one that one could have named?
 
-usage: choice.py [--quick] [--seeds N] [--evaluations N] [--shift N] [--samplers ...] [--functions ...] SEARCH_TOOL
+usage: choice.py SEARCH_TOOL [--quick] [--seeds N] [--evaluations N] [--shift N] [--samplers ...] [--functions ...]
 
 The functions are those of regret.py, each shifted and rotated anew for each seed. Printed: our samplers' median
 regrets, and the ratio of auto's to the smallest with the upper end of its 95 % interval (by bootstrap over the seeds,

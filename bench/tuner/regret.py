@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """How far from the minimum our samplers and Optuna's are after 50, 100 and 200 evaluations, on the same functions.
 
-usage: regret.py [--quick] [--seeds N] [--evaluations N] [--shift N | --plain] [--functions ...] [--pairs ...]
-                 [--json FILE] [--rivals FILE] SEARCH_TOOL
+usage: regret.py SEARCH_TOOL [--quick] [--seeds N] [--evaluations N] [--shift N | --plain] [--functions ...]
+                 [--pairs ...] [--json FILE] [--rivals FILE]
 
 Each seed has a function of its own, shifted and rotated by a seed that is drawn when this runs (and printed; --shift
-repeats it); ours and Optuna's search it in turns. Printed: medians with quartiles, and the ratio of our median to Optuna's with
-the upper end of its 95 % interval by bootstrap over the seeds, which are drawn in pairs. Exits 1 when one is above
---limit. What it needs of Python: requirements.txt beside it.
+repeats it); ours and Optuna's search it in turns. Printed: medians with quartiles, and the ratio of our median to
+Optuna's with the upper end of its 95 % interval by bootstrap over the seeds, which are drawn in pairs. Exits 1 when one
+is above --limit. What it needs of Python: requirements.txt beside it.
 """
 import argparse
 import concurrent.futures
@@ -30,7 +30,8 @@ AT = (50, 100, 200)
 NOTHING = 1e-12  # added to regrets, so that ratios of them exist
 CHECKED_POINTS = 20
 
-Search = tuple[list[float], float]  # the smallest regret after each evaluation, the seconds a suggestion took at the end
+# The smallest regret after each evaluation, and the seconds that a suggestion took at the end.
+Regrets = tuple[list[float], float]
 
 RIVALS: dict[str, Callable[[int], optuna.samplers.BaseSampler]] = {
     "random": lambda seed: optuna.samplers.RandomSampler(seed=seed),
@@ -47,21 +48,22 @@ def check_functions(tool: str, name: str, shift: int) -> None:
     function = SearchedFunction(name, shift)
     points = np.random.default_rng(shift).uniform(function.low, function.high, (CHECKED_POINTS, len(function.low)))
     text = "\n".join(" ".join(repr(float(each)) for each in point) for point in points)
-    output = subprocess.run([tool, "--values", name, str(shift)], input=text, capture_output=True, text=True, check=True)
+    values = [tool, "--values", name, str(shift)]
+    output = subprocess.run(values, input=text, capture_output=True, text=True, check=True)
     theirs = np.array([[float(each) for each in line.split()] for line in output.stdout.splitlines()])
     ours = np.array([[function.value(point), function.regret(point)] for point in points])
     if not np.allclose(ours, theirs, rtol=1e-9, atol=1e-9):
         sys.exit(f"{name} with shift {shift} is not the same in C++ and in Python")
 
 
-def our_regrets(tool: str, sampler: str, name: str, seed: int, shift: int | None, evaluations: int) -> Search:
+def our_regrets(tool: str, sampler: str, name: str, seed: int, shift: int | None, evaluations: int) -> Regrets:
     arguments = [tool, sampler, name, str(seed), str(evaluations)] + ([] if shift is None else [str(shift)])
     output = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in output.splitlines()]
     return [float(row[1]) for row in rows], float(np.median([float(row[2]) for row in rows[-20:]]))
 
 
-def rival_regrets(sampler: str, name: str, seed: int, shift: int | None, evaluations: int) -> Search:
+def rival_regrets(sampler: str, name: str, seed: int, shift: int | None, evaluations: int) -> Regrets:
     """The same of Optuna's sampler."""
     quieten_rival(sampler)
     function = SearchedFunction(name, shift)
@@ -101,7 +103,7 @@ class KeptSearches:
         found.set_result(kept)
         return found
 
-    def keep(self, search: Search, *arguments: str | int | None) -> None:
+    def keep(self, search: Regrets, *arguments: str | int | None) -> None:
         if self.path:
             self.searches[self.key(arguments)] = search
             self.path.write_text(json.dumps(self.searches), encoding="utf-8")
@@ -112,7 +114,7 @@ class KeptSearches:
 
 
 def search_in_turns(options: argparse.Namespace, pair: str, name: str, executor: concurrent.futures.Executor,
-                    kept: KeptSearches) -> list[tuple[Search, Search]]:
+                    kept: KeptSearches) -> list[tuple[Regrets, Regrets]]:
     """Ours and Optuna's of each seed."""
     ours_name, _, rival = pair.partition(":")
     rival = rival or ours_name
@@ -128,7 +130,7 @@ def search_in_turns(options: argparse.Namespace, pair: str, name: str, executor:
     return searches
 
 
-def compare(options: argparse.Namespace, pair: str, name: str, searches: list[tuple[Search, Search]]) -> list[dict]:
+def compare(options: argparse.Namespace, pair: str, name: str, searches: list[tuple[Regrets, Regrets]]) -> list[dict]:
     """Rows of the table, one for each number of evaluations."""
     rows = []
     for at in evaluations_shown(options):

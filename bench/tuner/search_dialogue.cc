@@ -1,6 +1,8 @@
 #include "search_dialogue.h"
 
 #include <istream>
+#include <limits>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>

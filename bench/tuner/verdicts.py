@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What ending trials by verdicts saves: 60 small trainings of which 30 % are ruined, in four studies of `trainwarden tune`.
+"""What ending trials by verdicts saves: 60 small trainings, 30 % of them ruined, in four studies of `trainwarden tune`.
 
-usage: verdicts.py [--quick] [--count N] [--seed N] [--python PYTHON] [--keep FOLDER] [--json] TRAINWARDEN
+usage: verdicts.py TRAINWARDEN [--quick] [--count N] [--seed N] [--python PYTHON] [--keep FOLDER] [--json]
 
 Nothing ends early, ASHA, verdicts, both; all try the same settings in the same order (ruined_training.py). Printed: the
 training steps of all trials, and those up to the trial that reached the best loss of the first study, or one within a
@@ -152,7 +152,8 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     options = parse()
     if not options.data.is_dir():
-        print(f"there is no folder {options.data}: install dataset-fashion-mnist, or name one (--data)", file=sys.stderr)
+        print(f"there is no folder {options.data}: install dataset-fashion-mnist, or name another (--data)",
+              file=sys.stderr)
         return 77
     with tempfile.TemporaryDirectory() as folder:
         kept = (options.keep or pathlib.Path(folder)).resolve()
