@@ -15,7 +15,9 @@ void add_optimizer_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::IsMember({"adam", "adamw", "lamb"}))
       ->capture_default_str();
   add_number(app, "--learning-rate,--learning_rate", o.learning_rate, "at its peak")->check(CLI::PositiveNumber);
-  add_number(app, "--warmup,--warmup-proportion,--warmup_proportion", o.warmup, "proportion of the steps in which the rate rises")->check(CLI::Range(0.0, 1.0));
+  add_number(app, "--warmup,--warmup-proportion,--warmup_proportion", o.warmup,
+             "proportion of the steps in which the rate rises")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--decay", o.decay,
                  "constant, linear (from the end of the warm-up, as Hugging Face's), or linear_from_start (as BERT's)")
       ->check(CLI::IsMember({"constant", "linear", "linear_from_start"}))

@@ -37,9 +37,9 @@ struct TrainOptions {
   int threads = 0;  // 0: as LibTorch chooses
   bool deterministic = false;
   bool skip_padding = true;
-  std::int64_t layers = 0;         // the first so many of the model; 0: all
-  std::optional<double> dropout;   // of hidden states and attention; none: as the model has it
-  bool new_weights = false;  // nothing of the model is read but its shape and vocabulary
+  std::int64_t layers = 0;        // the first so many of the model; 0: all
+  std::optional<double> dropout;  // of hidden states and attention; none: as the model has it
+  bool new_weights = false;       // nothing of the model is read but its shape and vocabulary
   bool use_hook = true;
   std::filesystem::path run_dir;  // empty: the environment's, else out/run
   RankOptions ranks;

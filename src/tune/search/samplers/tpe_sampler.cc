@@ -75,10 +75,7 @@ class TpeModel {
         groups_(parameter_groups(history, options.multivariate)),
         decided_at_(groups_of_constraints(history.space, groups_)),
         densities_(groups_.size()) {
-    const std::size_t trials = std::max<std::size_t>(history.trials.size(), 1);
-    if (options_.candidates == 0) {
-      options_.candidates = std::clamp(kMaxCompared / trials, kMinTpeCandidates, kMaxTpeCandidates);
-    }
+    if (options_.candidates == 0) options_.candidates = candidates_for(history);
   }
 
   Result<Point> draw(Random& random) {
@@ -128,6 +125,14 @@ class TpeModel {
     return *densities_[group];
   }
 
+  // Where there are few points a hundred draws hold nearly all that l allows, and that which g knows least of always
+  // wins, however little l thinks of it.
+  static std::size_t candidates_for(const History& history) {
+    if (history.space.count() > 0) return kMinTpeCandidates;
+    const std::size_t trials = std::max<std::size_t>(history.trials.size(), 1);
+    return std::clamp(kMaxCompared / trials, kMinTpeCandidates, kMaxTpeCandidates);
+  }
+
   const History& history_;
   TrialSplit split_;
   TpeOptions options_;
@@ -144,11 +149,9 @@ class TpeSampler final : public TrialSampler {
   Result<Suggestion> suggest(const History& history, std::int64_t number) override {
     Random random = random_of(history, number);
     const std::vector<std::size_t> finished = finished_trials(history, number);
-    const std::size_t startup =
-        options_.startup > 0 ? options_.startup : std::max<std::size_t>(10, 2 * history.space.size());
     std::optional<TpeModel> model;
     const bool is_first = number == 0 && first_point(history.space);  // also where another study is known
-    if (finished.size() >= startup && !is_first)
+    if (finished.size() >= options_.startup && !is_first)
       model.emplace(history, split_trials(history, number, finished), options_);
     TRAINWARDEN_ASSIGN_OR_RETURN(Point point, untried_point(history, number, random, [&] {
                                    return model ? model->draw(random) : startup_point(history.space, number, random);

@@ -10,11 +10,9 @@ namespace trainwarden::tune {
 
 struct TpeOptions {
   bool multivariate = true;  // parameters that are active together are drawn together; false: each by itself
-  // So many trials are to be over before anything is learnt from them; 0: ten, or two for each parameter if that is
-  // more.
-  std::size_t startup = 0;
-  // So many points are drawn from l for a suggestion. 0: a hundred, and 24 at least where there are more than 240
-  // trials: 24,000 by the number of trials, since each is compared with each.
+  std::size_t startup = 10;  // so many trials are to be over before anything is learnt from them
+  // So many points are drawn from l for a suggestion. 0: 24 in a countable space; elsewhere a hundred, and 24 at least
+  // where there are more than 240 trials: 24,000 by the number of trials, since each is compared with each.
   std::size_t candidates = 0;
   double prior_weight = 1;
 };
