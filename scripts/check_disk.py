@@ -23,6 +23,8 @@ OWN_FILES = {
     "src/core/base/text_file.cc": "a text file that a user names: patterns, rules, events, secrets' shapes",
     "src/core/base/toml_document.cc": "configuration files",
     "src/react/actions/exec_action.cc": "the handler to run",
+    "src/tune/optuna/optuna_journal.cc": "a journal of Optuna that a user names",
+    "src/tune/optuna/optuna_study.cc": "a storage of Optuna that a user names",
     "src/react/actions/file_action.cc": "the file that events are appended to",
     "src/react/actions/secret.cc": "a file with a secret",
     "src/hook/capture/config/config_source.cc": "the hook's configuration",

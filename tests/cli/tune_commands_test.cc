@@ -224,10 +224,10 @@ TEST_F(TuneCommands, WhatMatteredIsSaidWithHowSureThatIs) {
   EXPECT_NE(shown.out.find("it explains them well"), std::string::npos) << shown.out;
   const bool has_bar = shown.out.find("#####") != std::string::npos || shown.out.find("█████") != std::string::npos;
   EXPECT_TRUE(has_bar) << shown.out;
-  const auto json = study({"importance", "toy", "--metric", "accuracy", "--json"}).json();
-  EXPECT_EQ(json.at("ped_anova").at(0).at("parameter"), "hundreds");
-  EXPECT_EQ(json.at("fanova").at("single").at(0).at("parameter"), "hundreds");
-  EXPECT_EQ(json.at("fanova").at("single").at(1).at("low"), 0);
+  const auto answer = study({"importance", "toy", "--metric", "accuracy", "--json"}).json();
+  EXPECT_EQ(answer.at("ped_anova").at(0).at("parameter"), "hundreds");
+  EXPECT_EQ(answer.at("fanova").at("single").at(0).at("parameter"), "hundreds");
+  EXPECT_EQ(answer.at("fanova").at("single").at(1).at("low"), 0);
   EXPECT_NE(study({"show", "toy"}).out.find("\nWhat mattered: hundreds "), std::string::npos);
   const Outcome other = study({"importance", "toy", "--metric", "loss"});
   EXPECT_EQ(other.exit_code, 2);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
+#include "core/base/environment_names.h"
 #include "tune/study/repeats.h"
 #include "tune/trial_runs/run_series.h"
 #include "ui/cli/options/job_choice.h"
@@ -50,8 +51,9 @@ void check_checkpoints(CheckedJob& job, bool pauses) {
   if (!spec.checkpoints.path.empty()) {
     job.mistakes.add(
         spec.place_of("checkpoints"),
-        "checkpoints: all trials of a study would have this folder; leave it out: each has one of its own, "
-        "TRAINWARDEN_CHECKPOINT_DIR");
+        fmt::format(
+            "checkpoints: all trials of a study would have this folder; leave it out: each has one of its own, {}",
+            variable::kCheckpointDir));
   }
   if (!pauses || spec.resources.preemptible || spec.limits.retries > 0) return;
   job.mistakes.add(spec.place,
