@@ -100,7 +100,7 @@ def check_killed(study):
 
 def check_paused(study):
     """The best half of each rung goes on; the others are stopped, and some of these submitted again."""
-    study.write(trials=6, parallel=3, more=HALVING, seconds=0.4, steps=4, backend="slurm", preemptible=True)
+    study.write(trials=6, parallel=3, more=HALVING, seconds=0.8, steps=8, backend="slurm", preemptible=True)
     wrong = run(study)
     shown = study.shown()
     went_on = [trial["number"] for trial in shown["trials"] if len(study.begins(trial["number"])) > 1]
