@@ -18,7 +18,7 @@ from .objects import best_of, observation_of, suggestion_of
 
 _OURS = "sigopt.json"  # beside study.json: what a study has no place for
 _STRATEGIES = {"optimize": "optimize", "store": "store", "constrain": "constraint"}
-_SAMPLER = "tpe"
+_SAMPLER = "auto"
 _MOST_NAME = 40
 
 

@@ -218,13 +218,17 @@ OrderedJson study_head_json(const tune::Study& study, std::int64_t now_unix_ns) 
           {"damaged", study.damaged()}};
 }
 
+OrderedJson study_spec_json(const tune::Study& study) {
+  tune::StudySpec spec = study.spec();
+  spec.space = study.state().history().space;
+  return tune::json_of(spec);
+}
+
 OrderedJson study_json(const tune::Study& study, std::int64_t now_unix_ns) {
   OrderedJson trials = OrderedJson::array();
   for (std::size_t i = 0; i < study.state().history().trials.size(); ++i) trials.push_back(trial_json(study, i));
   OrderedJson json = study_head_json(study, now_unix_ns);
-  tune::StudySpec spec = study.spec();
-  spec.space = study.state().history().space;  // with what trials have asked for
-  json["spec"] = tune::json_of(spec);
+  json["spec"] = study_spec_json(study);
   json["trials"] = std::move(trials);
   return json;
 }

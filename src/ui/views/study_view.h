@@ -31,7 +31,9 @@ std::string values_text(const tune::TriedValues& values);
 format::OrderedJson trial_json(const tune::Study& study, std::size_t trial, std::size_t most_steps = 0);
 // {"study", "made_unix_ns", "state", "outcome", "counts", "inherited", "warnings", "damaged"}
 format::OrderedJson study_head_json(const tune::Study& study, std::int64_t now_unix_ns);
-// The same with "spec" and "trials"
+// What is searched, with the parameters that trials have asked for.
+format::OrderedJson study_spec_json(const tune::Study& study);
+// The same as of the head, with "spec" and "trials"
 format::OrderedJson study_json(const tune::Study& study, std::int64_t now_unix_ns);
 
 }  // namespace trainwarden::views

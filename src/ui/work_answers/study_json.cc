@@ -69,7 +69,7 @@ OrderedJson study_page_json(const tune::Study& study, std::size_t from, const Ru
     trials.push_back(std::move(trial));
   }
   OrderedJson json = study_row_json(study, now_unix_ns);
-  json["spec"] = tune::json_of(study.spec());
+  json["spec"] = views::study_spec_json(study);
   for (auto& [name, parameter] : json["spec"]["parameters"].items()) mask_parameter(name, parameter);
   json["from"] = begin;
   json["count"] = count;

@@ -119,6 +119,16 @@ TEST_F(StudyRoutesTest, AStudyIsListedWithItsOutcomeAndAnsweredWithItsTrials) {
   EXPECT_FALSE(answer.at("cut"));
 }
 
+TEST_F(StudyRoutesTest, WhatTrialsHaveAskedForIsPartOfWhatIsSearched) {
+  fs::create_directories(studies());
+  tune::StudySpec spec = spec_named("grows");
+  spec.open = true;
+  Study study = *Study::create(studies(), std::move(spec), system_clock());
+  start(study, "");
+  ASSERT_TRUE(study.extend(0, {{.name = "depth", .kind = tune::ParameterKind::kInteger, .min = 2, .max = 9}}).ok());
+  EXPECT_EQ(ask("/studies/grows")->at("spec").at("parameters").at("depth").at("max"), 9);
+}
+
 TEST_F(StudyRoutesTest, WhatIsNewIsReadByTheNextQuestion) {
   Study study = make("mine");
   add(study, 0.8);

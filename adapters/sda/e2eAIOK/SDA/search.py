@@ -20,7 +20,7 @@ from .say import say, warn
 from .trial_lock import TrialLock, is_left
 from .wishes import TIME, Wishes
 
-_SAMPLER = "tpe"
+_SAMPLER = "auto"
 _FIXED_PARAMETER = "training"  # a study has a parameter, and a training need not have one
 
 

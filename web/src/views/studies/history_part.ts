@@ -20,7 +20,7 @@ export class HistoryPart implements StudyPart {
     const spec = answer.spec.metrics[metric];
     const first = answer.from;
     const last = Math.max(first, answer.from + answer.trials.length - 1);
-    const best = runningBest(answer.trials, metric, spec?.goal ?? 'minimize');
+    const best = runningBest(answer.trials, metric, answer.spec.metrics);
     const lines: PlotLine[] = [];
     if (spec?.threshold !== undefined) lines.push({ points: [[first, spec.threshold], [last, spec.threshold]], colour: ({ muted }) => muted, dash: [6, 4], label: () => `Target: ${spec.threshold}` });
     if (best.length > 0) lines.push({ points: [...best, [last, best.at(-1)![1]]], colour: ({ text }) => text, width: 2, steps: true });

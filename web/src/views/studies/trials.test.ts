@@ -52,8 +52,13 @@ describe('objectives', () => {
   });
   it('have a running best of complete trials alone', () => {
     const rows = [...scored(0.5, 0.4, 'NaN', 0.7), trial(4, { state: 'pruned', metrics: { accuracy: 0.9 } })];
-    expect(runningBest(rows, 'accuracy', 'maximize')).toEqual([[0, 0.5], [3, 0.7]]);
-    expect(runningBest(rows, 'accuracy', 'minimize')).toEqual([[0, 0.5], [1, 0.4]]);
+    expect(runningBest(rows, 'accuracy', { accuracy: { goal: 'maximize', strategy: 'optimize' } })).toEqual([[0, 0.5], [3, 0.7]]);
+    expect(runningBest(rows, 'accuracy', { accuracy: { goal: 'minimize', strategy: 'optimize' } })).toEqual([[0, 0.5], [1, 0.4]]);
+  });
+  it('have a running best of what keeps to the constraints alone', () => {
+    const metrics = { time: { goal: 'minimize', strategy: 'optimize' }, f1: { goal: 'maximize', strategy: 'constrain', threshold: 12 } } as const;
+    const rows = [[90, 12], [50, 11.9], [80, 'NaN'], [70, 13]].map(([time, f1], i) => trial(i, { metrics: { time: time!, f1: f1! } }));
+    expect(runningBest(rows, 'time', metrics)).toEqual([[0, 90], [3, 70]]);
   });
   it('rank trials from the worst to the best', () => {
     expect([...ranksOf(scored(0.5, 0.7, 'NaN', 0.5), 'accuracy', 'maximize')].sort()).toEqual([[0, 0], [1, 1], [3, 0]]);

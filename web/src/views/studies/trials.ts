@@ -65,13 +65,24 @@ function isBetter(goal: MetricSpec['goal'], a: number, b: number): boolean {
   return goal === 'minimize' ? a < b : a > b;
 }
 
-/** The best of the complete trials so far, at each trial that was better than all before it. */
-export function runningBest(rows: readonly TrialRow[], metric: string, goal: MetricSpec['goal']): [number: number, value: number][] {
+/** Does a trial keep to all constraints? */
+export function isFeasible(row: TrialRow, metrics: Record<string, MetricSpec>): boolean {
+  return Object.entries(metrics).every(([name, { strategy, goal, threshold }]) => {
+    if (strategy !== 'constrain' || threshold === undefined) return true;
+    const value = metricNumber(row, name);
+    return goal === 'minimize' ? value <= threshold : value >= threshold;
+  });
+}
+
+/** The best of the complete trials so far that keep to the constraints, at each trial that was better than all before it. */
+export function runningBest(rows: readonly TrialRow[], metric: string, metrics: Record<string, MetricSpec>): [number: number, value: number][] {
+  const goal = metrics[metric]?.goal ?? 'minimize';
   const steps: [number, number][] = [];
   for (const row of rows) {
     const value = metricNumber(row, metric);
     const last = steps.at(-1);
-    if (row.state === 'complete' && Number.isFinite(value) && (!last || isBetter(goal, value, last[1]))) steps.push([row.number, value]);
+    const counts = row.state === 'complete' && Number.isFinite(value) && isFeasible(row, metrics);
+    if (counts && (!last || isBetter(goal, value, last[1]))) steps.push([row.number, value]);
   }
   return steps;
 }
