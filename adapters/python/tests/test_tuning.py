@@ -356,3 +356,15 @@ def test_a_frame_has_a_row_for_each_trial() -> None:
     frame = study.to_pandas()
     assert frame["number"].tolist() == [0, 1] and frame["metrics_f1"].tolist() == [0.5, 0.5]
     assert frame["params_layers"].tolist() == [trial.params["layers"] for trial in study.trials]
+
+
+def test_values_that_come_again_have_their_result_at_once() -> None:
+    study = make(parameters={"layers": {"min": 1, "max": 9}})
+    study.enqueue({"layers": 3})
+    study.ask().finish(f1=0.5, cost=2)
+    study.enqueue({"layers": 3})
+    other = study.ask()
+    first, second = study.trials[:2]
+    assert first.same_as is None and second.same_as == ("", 0) and second.metrics == first.metrics
+    assert (second.state, second.why, second.seconds) == ("complete", "the same values as trial 0", 0)
+    assert other.number == 2 and not second.by_verdict

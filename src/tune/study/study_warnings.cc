@@ -30,16 +30,16 @@ std::vector<std::string> versions_of(const StudyState& state) {
 }  // namespace
 
 std::vector<std::string> study_warnings(const StudySpec& spec, const StudyState& state) {
-  constexpr std::size_t kMostVersions = 10;
+  constexpr std::size_t kMaxVersions = 10;
   std::vector<std::string> warnings;
   std::vector<std::string> versions = versions_of(state);
   if (versions.size() > 1) {
     const std::size_t count = versions.size();
-    versions.resize(std::min(count, kMostVersions));
+    versions.resize(std::min(count, kMaxVersions));
     warnings.push_back(fmt::format(
         "trials of different code or data are compared: there are {} versions, the first trials of which are "
         "{}{}",
-        count, fmt::join(versions, ", "), count > kMostVersions ? ", ..." : ""));
+        count, fmt::join(versions, ", "), count > kMaxVersions ? ", ..." : ""));
   }
   const std::string unknown = why_regret_is_unknown(spec.space, spec.metrics);
   if (spec.budget.regret && !unknown.empty()) {

@@ -13,7 +13,7 @@ namespace {
 
 using format::OrderedJson;
 
-constexpr std::size_t kMostNamed = 4;
+constexpr std::size_t kMaxNamed = 4;
 constexpr double kWorthNaming = 0.05;
 
 void add_share(OrderedJson& json, const tune::ImportanceShare& share) {
@@ -81,7 +81,7 @@ std::string what_mattered_text(const tune::Study& study) {
   if (!found.beats_chance) return "";
   std::vector<std::string> texts;
   for (const tune::ParameterImportance& each : found.ped_anova) {
-    if (texts.size() == kMostNamed || each.share.importance < kWorthNaming) break;
+    if (texts.size() == kMaxNamed || each.share.importance < kWorthNaming) break;
     texts.push_back(fmt::format("{} {}", history.space[each.parameter].name, share_text(each.share)));
   }
   return fmt::format("{}", fmt::join(texts, ", "));

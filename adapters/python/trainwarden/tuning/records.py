@@ -33,6 +33,9 @@ class TrialRecord(OptunaRecordNames):
         why: why it ended as it did, for people; empty where there is nothing to say.
         objectives: the names of the study's metrics to optimize.
         attributes: what its program has kept with it.
+        fingerprint: of its code and data; empty where nobody said.
+        same_as: it did not run, since this trial, (study, number), had the same values; an empty study is this one.
+        by_verdict: a verdict on its run ended it.
     """
 
     number: int
@@ -51,6 +54,9 @@ class TrialRecord(OptunaRecordNames):
     why: str
     objectives: tuple[str, ...] = ()
     attributes: dict[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    same_as: Optional[tuple[str, int]] = None
+    by_verdict: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,9 @@ def record_of(answer: Mapping[str, Any], objectives: Sequence[str] = ()) -> Tria
         why=answer["why"],
         objectives=tuple(objectives),
         attributes=dict(answer.get("attributes", {})),
+        fingerprint=answer["fingerprint"],
+        same_as=(answer["same_as"]["study"], answer["same_as"]["trial"]) if answer["same_as"] else None,
+        by_verdict=answer["by_verdict"],
     )
 
 
