@@ -10,14 +10,12 @@ the smallest chosen anew each time: one that is best by chance is a strict yards
 """
 import argparse
 import concurrent.futures
-import secrets
 import sys
 
 import numpy as np
 
 from curves import RESAMPLES
-from functions import FORMULAS
-from regret import AT, NOTHING, evaluations_shown, our_regrets
+from regret import NOTHING, evaluations_shown, our_regrets, parse_search
 
 SAMPLERS = ("random", "sobol", "tpe", "cmaes", "gp")
 
@@ -49,21 +47,10 @@ def print_row(regrets: dict[str, np.ndarray], name: str, at: int) -> float:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tool", help="the program search_tool of the build")
-    parser.add_argument("--quick", action="store_true", help="5 seeds")
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--evaluations", type=int, default=AT[-1])
-    parser.add_argument("--shift", type=int, help="seed of the shifts and rotations; drawn where it is not given")
     parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS), choices=SAMPLERS)
-    parser.add_argument("--functions", nargs="+", default=list(FORMULAS), choices=list(FORMULAS))
     parser.add_argument("--limit", type=float, default=1.5)
     parser.add_argument("--workers", type=int, default=1)
-    options = parser.parse_args()
-    if options.quick:
-        options.seeds = 5
-    if options.shift is None:
-        options.shift = secrets.randbelow(2**31)
-    return options
+    return parse_search(parser)
 
 
 def main() -> int:

@@ -153,15 +153,25 @@ def print_row(row: dict) -> None:
           f"{row['ratio']:.2f} | {row['upper']:.2f} | {row['ours_ms']:.3f} | {row['theirs_ms']:.1f} |", flush=True)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_search(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Adds what is said of every comparison of searches on functions, and reads the command line."""
     parser.add_argument("tool", help="the program search_tool of the build")
     parser.add_argument("--quick", action="store_true", help="5 seeds")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--evaluations", type=int, default=AT[-1])
     parser.add_argument("--shift", type=int, help="seed of the shifts and rotations; drawn where it is not given")
-    parser.add_argument("--plain", action="store_true", help="functions that are neither shifted nor rotated")
     parser.add_argument("--functions", nargs="+", default=list(FORMULAS), choices=list(FORMULAS))
+    options = parser.parse_args()
+    if options.quick:
+        options.seeds = 5
+    if options.shift is None:
+        options.shift = secrets.randbelow(2**31)
+    return options
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plain", action="store_true", help="functions that are neither shifted nor rotated")
     parser.add_argument("--pairs", nargs="+", default=["tpe", "cmaes"],
                         help="samplers, ours:Optuna's where the names differ (gp:tpe)")
     parser.add_argument("--limit", type=float, default=1.25, help="of the ratios' upper ends")
@@ -169,12 +179,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--json", type=pathlib.Path, help="where the rows are written")
     parser.add_argument("--rivals", type=pathlib.Path,
                         help="where Optuna's searches are kept: one that is there is not run again")
-    options = parser.parse_args()
-    if options.quick:
-        options.seeds = 5
-    if options.shift is None:
-        options.shift = secrets.randbelow(2**31)
-    return options
+    return parse_search(parser)
 
 
 def main() -> int:

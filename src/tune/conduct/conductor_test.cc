@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "store/storage/memory_storage.h"
+#include "tune/conduct/conduct_testing.h"
 #include "tune/conduct/thin_series.h"
 
 namespace trainwarden::tune {
@@ -81,12 +82,7 @@ class SecondIsHopeless : public TrialPruner {
 class ConductorTest : public testing::Test {
  protected:
   Study create(std::int64_t trials, std::int64_t parallel) {
-    StudySpec spec{.name = "s",
-                   .space = *Space::make({{.name = "x", .min = 0, .max = 1}}),
-                   .metrics = {{.name = "loss"}},
-                   .parallel = parallel};
-    spec.budget.trials = trials;
-    return *Study::create(studies_, std::move(spec), clock_);
+    return *Study::create(studies_, line_spec(trials, parallel), clock_);
   }
   Conductor take(Study& study, TrialPruner* pruner = nullptr) {
     auto conductor = Conductor::take(study, sampler_, pruner, runner_, clock_);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "store/storage/memory_storage.h"
+#include "tune/conduct/conduct_testing.h"
 #include "tune/conduct/conductor.h"
 #include "tune/search/pruners/all.h"
 
@@ -80,12 +81,7 @@ class SteppingRunner : public TrialRunner {
 class PausedTrialsTest : public testing::Test {
  protected:
   Study create(std::int64_t trials, std::int64_t parallel) {
-    StudySpec spec{.name = "s",
-                   .space = *Space::make({{.name = "x", .min = 0, .max = 1}}),
-                   .metrics = {{.name = "loss"}},
-                   .parallel = parallel};
-    spec.budget.trials = trials;
-    return *Study::create(studies_, std::move(spec), clock_);
+    return *Study::create(studies_, line_spec(trials, parallel), clock_);
   }
   Conductor take(Study& study) { return *Conductor::take(study, sampler_, pruner_.get(), runner_, clock_); }
   void run(Conductor& conductor) {
