@@ -4,6 +4,8 @@
 #include <fstream>
 #include <set>
 
+#include <test_paths.h>
+
 #include "job_harness.h"
 
 namespace trainwarden::testing_cli {
@@ -260,6 +262,60 @@ TEST_F(TuneCommands, TrialsOfOnesOwn) {
   EXPECT_NE(study({"ask", "toy"}).err.find("the study has ended: stopped by"), std::string::npos);
   EXPECT_EQ(study({"ls", "--json"}).json().at("studies").at(0).at("study"), "toy");
   EXPECT_NE(study({"show", "toi"}).err.find("did you mean \"toy\"?"), std::string::npos);
+}
+
+TEST_F(TuneCommands, AnOpenStudyGetsParametersAsTrialsAskForThem) {
+  write_study("job = \"job.toml\"", "open = true");
+  ASSERT_EQ(study({"create", (folder_ / "study.toml").string()}).exit_code, 0);
+  ASSERT_EQ(study({"ask", "toy"}).exit_code, 0);
+  const auto extended = study({"extend", "toy", "0", "rate={min = 0.1, max = 0.9}", "--json"});
+  ASSERT_EQ(extended.exit_code, 0) << extended.err;
+  const double rate = extended.json().at("values").at("rate").get<double>();
+  EXPECT_TRUE(rate >= 0.1 && rate <= 0.9) << extended.out;
+  // Who asks once more gets the same value; other trials get one of their own.
+  EXPECT_EQ(study({"extend", "toy", "0", "rate={min = 0.1, max = 0.9}", "--json"}).json().at("values").at("rate"),
+            rate);
+  const Outcome other = study({"extend", "toy", "0", "rate={choices = [\"a\", \"b\"]}"});
+  EXPECT_NE(other.exit_code, 0);
+  EXPECT_NE(other.err.find("rate"), std::string::npos) << other.err;
+  EXPECT_EQ(study({"extend", "toy", "0", "rate"}).exit_code, 2);
+  EXPECT_EQ(study({"extend", "toy", "7", "rate={min = 0.1, max = 0.9}"}).exit_code, 1);
+}
+
+TEST_F(TuneCommands, AStudyThatIsNotOpenTakesNoOtherParameters) {
+  write_study("job = \"job.toml\"");
+  ASSERT_EQ(study({"create", (folder_ / "study.toml").string()}).exit_code, 0);
+  ASSERT_EQ(study({"ask", "toy"}).exit_code, 0);
+  const Outcome outcome = study({"extend", "toy", "0", "rate={min = 0.1, max = 0.9}"});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("open"), std::string::npos) << outcome.err;
+}
+
+TEST_F(TuneCommands, StudiesOfOptunaAreImportedAndGoOn) {
+  for (const char* file : {"study.db", "study.log"}) {
+    const std::string storage = std::string(TW_SOURCE_DIR "/testdata/optuna/") + file;
+    const Outcome which = study({"import", storage});
+    EXPECT_NE(which.exit_code, 0);
+    EXPECT_NE(which.err.find("expected --study with one of its studies, \"two goals\", \"curves\"; found none"),
+              std::string::npos)
+        << which.err;
+    const std::string name = file == std::string("study.db") ? "of-database" : "of-journal";
+    const Outcome imported = study({"import", storage, "--study", "curves", "--as", name, "--json"});
+    ASSERT_EQ(imported.exit_code, 0) << imported.err;
+    EXPECT_EQ(imported.json().at("left_out"), 0);
+    const auto shown = study({"show", name, "--json"}).json();
+    EXPECT_EQ(shown.at("counts").at("complete"), 4);
+    EXPECT_EQ(shown.at("counts").at("pruned"), 1);
+    EXPECT_EQ(shown.at("counts").at("failed"), 2);  // one of them was running
+    EXPECT_EQ(study({"ask", name, "--json"}).json().at("number"), 7);
+    const Outcome again = study({"import", storage, "--study", "curves", "--as", name});
+    EXPECT_EQ(again.exit_code, 1) << again.out;
+  }
+  const Outcome goals = study({"import", TW_SOURCE_DIR "/testdata/optuna/study.db", "--study", "two goals"});
+  EXPECT_EQ(goals.exit_code, 0) << goals.err;
+  EXPECT_EQ(goals.out.rfind("two-goals: 4 trials. ", 0), 0u) << goals.out;
+  EXPECT_NE(goals.err.find("1 trial that nobody had begun was left out"), std::string::npos) << goals.err;
+  EXPECT_NE(study({"import", (folder_ / "none.db").string()}).err.find("there is no file"), std::string::npos);
 }
 
 }  // namespace

@@ -151,8 +151,9 @@ std::string outcome_text(const tune::Study& study) {
   if (!outcome.is_feasible)
     return fmt::format("{}no trial keeps to the constraints; nearest is trial {} with {}", missed, best.number, found);
   if (history.objectives().size() > 1) {
-    return fmt::format("{}{} trials are on the front, where none is better in everything", missed,
-                       outcome.front.size());
+    const std::size_t count = outcome.front.size();
+    return fmt::format("{}{} on the front, where none is better in everything", missed,
+                       count == 1 ? "1 trial is" : fmt::format("{} trials are", count));
   }
   return fmt::format("{}{} {} in trial {}", missed, missed.empty() ? "The best is" : "the best is", found, best.number);
 }

@@ -72,7 +72,8 @@ int act(const StudyImportOptions& options) {
   const auto study = import_study(options, left_out);
   if (!study.ok()) return report_error(study.status());
   if (left_out > 0) {
-    emit(stderr, "trainwarden: warning: {} trials that nobody had begun were left out\n", left_out);
+    emit(stderr, "trainwarden: warning: {} that nobody had begun {} left out\n",
+         left_out == 1 ? "1 trial" : fmt::format("{} trials", left_out), left_out == 1 ? "was" : "were");
   }
   if (options.json) {
     OrderedJson json = views::study_head_json(*study, system_clock().unix_ns());
