@@ -14,6 +14,7 @@
 #include "ui/cli/commands/study_commands.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/study_choice.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/study_text.h"
 #include "ui/cli/running/job_trials.h"
 #include "ui/cli/terminal/json_out.h"
@@ -102,9 +103,8 @@ Result<tune::StudySpec> read_study_file(const StudyFileChoice& choice) {
 }
 
 void add_from_option(CLI::App& command, std::vector<std::string>& from) {
-  command
-      .add_option("--from", from,
-                  "Begin with what the trials of this study have found; may be given often (default: the file's)")
+  add_words(command, "--from", from,
+            "Begin with what the trials of this study have found; may be given often (default: the file's)")
       ->type_name("STUDY");
 }
 
