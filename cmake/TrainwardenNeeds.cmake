@@ -15,6 +15,7 @@ set(tw_needs
   "libzip-dev module libzip LIBZIP"
   "libtomlplusplus-dev module tomlplusplus TOMLPLUSPLUS"
   "libcurl4-openssl-dev module libcurl LIBCURL"
+  "libpugixml-dev module pugixml PUGIXML"
   "libssl-dev module libcrypto LIBCRYPTO"
   "libsqlite3-dev module sqlite3 SQLITE"
   "libpng-dev module libpng LIBPNG"

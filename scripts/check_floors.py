@@ -47,8 +47,9 @@ LIBRARIES = {
     "simdjson.h": ("src/data/foreign",),
     "toml++": ("src/core/base",),
     "sqlite3.h": ("src/work/catalogue",),
-    "curl": ("src/react/network",),
-    "openssl": ("src/react/network", "src/work/experiments", "src/work/jobs"),
+    "curl": ("src/core/exchange", "src/react/network", "src/store/s3"),
+    "pugixml.hpp": ("src/store/s3",),
+    "openssl": ("src/core/exchange", "src/react/network", "src/work/experiments", "src/work/jobs"),
     "boost": ("src/ui/server", "src/tune/search", "fuzz", "tests", "bench"),
     "page_files.h": ("src/ui/answers", "src/ui/server"),  # of web/, made from the built page
     "zip.h": ("src/read/transfer",),

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "cli_harness.h"
-#include "react/network/server_testing.h"
+#include "core/exchange/server_testing.h"
 
 namespace trainwarden::testing_cli {
 namespace {
 
-using network::TestServer;
+using exchange::TestServer;
 using nlohmann::json;
 
 // No text of ours is like these. A part of one would be as bad as the whole.

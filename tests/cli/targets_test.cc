@@ -12,12 +12,12 @@
 
 #include "cli_harness.h"
 #include "core/base/rfc3339.h"
-#include "react/network/server_testing.h"
+#include "core/exchange/server_testing.h"
 
 namespace trainwarden::testing_cli {
 namespace {
 
-using network::TestServer;
+using exchange::TestServer;
 using nlohmann::json;
 
 // Much less than one attempt at a target that hangs, which ends at its timeout.

@@ -45,7 +45,7 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* target)
   return reader.body_bytes > kAnswerBodyRead ? 0 : count;
 }
 
-Status add_headers(const PostRequest& request, CurlList& list) {
+Status add_headers(const PostRequest& request, exchange::CurlList& list) {
   for (const auto& [name, value] : request.headers) {
     if (!is_header_name(name) || !is_header_value(value)) {
       return Status(Code::kInvalidArgument,
@@ -74,13 +74,13 @@ bool is_header_value(std::string_view value) {
          std::none_of(value.begin(), value.end(), [](unsigned char byte) { return byte < ' ' || byte == 0x7f; });
 }
 
-Result<PostAnswer> post(const PostRequest& request, TransferLimits limits, const std::stop_token& stop) {
-  CurlList headers;
+Result<PostAnswer> post(const PostRequest& request, exchange::TransferLimits limits, const std::stop_token& stop) {
+  exchange::CurlList headers;
   TRAINWARDEN_RETURN_IF_ERROR(add_headers(request, headers));
   limits.use_proxy = limits.use_proxy && !request.target.loopback;
   limits.loopback_only = !request.target.encrypted && request.target.loopback;
   Reader reader;
-  Transfer transfer(limits);
+  exchange::Transfer transfer(limits);
   const std::string agent = fmt::format("trainwarden/{}", version());
   transfer.set(CURLOPT_URL, request.target.url.c_str());
   transfer.set(CURLOPT_PROTOCOLS_STR, request.target.encrypted ? "https" : "http");

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "react/network/target_url.h"
-#include "react/network/transfer.h"
+#include "core/exchange/transfer.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::network {
@@ -37,7 +37,7 @@ inline constexpr std::chrono::milliseconds kLongestRetryAfter{24 * 3'600'000};
 // some servers, and would carry the token to somebody else. An error (codes of Transfer::perform(), and
 // kInvalidArgument for a header that is none) means that there was no answer; the request may have been received.
 // From any thread.
-Result<PostAnswer> post(const PostRequest& request, TransferLimits limits, const std::stop_token& stop);
+Result<PostAnswer> post(const PostRequest& request, exchange::TransferLimits limits, const std::stop_token& stop);
 
 // A header's name and value that can be sent as they are.
 bool is_header_name(std::string_view name);

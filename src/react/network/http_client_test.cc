@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/folder_testing.h"
-#include "react/network/server_testing.h"
+#include "core/exchange/server_testing.h"
 
 namespace trainwarden::network {
 namespace {
@@ -25,8 +25,8 @@ class HttpClient : public testing::Test {
   }
   std::filesystem::path record() const { return folder_.path() / "record"; }
 
-  TransferLimits trusting_ca() const {
-    TransferLimits limits;
+  exchange::TransferLimits trusting_ca() const {
+    exchange::TransferLimits limits;
     limits.ca_file = file("ca.pem");
     return limits;
   }
@@ -67,7 +67,7 @@ TEST_F(HttpClient, SendsNothingToACertificateThatIsNotTrusted) {
   for (const Case& one :
        {Case{"server", ""}, Case{"server", "other_ca.pem"}, Case{"stranger", "ca.pem"}, Case{"old", "ca.pem"}}) {
     const TestServer server("http_server.py", record(), certificate(one.certificate));
-    TransferLimits limits;
+    exchange::TransferLimits limits;
     if (!one.ca.empty()) limits.ca_file = file(one.ca);
     const auto answer = post(request(server, "/ok?hidden", "https"), limits, {});
     ASSERT_FALSE(answer.ok()) << one.certificate << " " << one.ca;
@@ -80,7 +80,7 @@ TEST_F(HttpClient, SendsNothingToACertificateThatIsNotTrusted) {
 
 TEST_F(HttpClient, SaysThatTheCaFileCannotBeRead) {
   const TestServer server("http_server.py", record(), certificate("server"));
-  TransferLimits limits;
+  exchange::TransferLimits limits;
   limits.ca_file = file("missing.pem");
   const auto answer = post(request(server, "/ok", "https"), limits, {});
   EXPECT_EQ(answer.status().code(), Code::kUnavailable);
@@ -117,7 +117,7 @@ TEST_F(HttpClient, ToleratesAnswersThatAreNone) {
 // The headers have said that the request was taken; what comes behind them is not needed.
 TEST_F(HttpClient, TakesAnAnswerWhoseBodyIsBrokenOrEndless) {
   const TestServer server("http_server.py", record());
-  TransferLimits limits;
+  exchange::TransferLimits limits;
   limits.timeout = milliseconds(1500);
   for (const std::string path : {"/half", "/huge", "/trickle"}) {
     const auto answer = post(request(server, path), limits, {});
@@ -129,7 +129,7 @@ TEST_F(HttpClient, TakesAnAnswerWhoseBodyIsBrokenOrEndless) {
 
 TEST_F(HttpClient, StopsAfterTheTimeout) {
   const TestServer server("http_server.py", record());
-  TransferLimits limits;
+  exchange::TransferLimits limits;
   limits.timeout = milliseconds(300);
   const auto begin = steady_clock::now();
   const auto answer = post(request(server, "/hang"), limits, {});

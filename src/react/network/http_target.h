@@ -27,7 +27,7 @@ class HttpTarget {
 
  private:
   actions::ActionParameters::TextOrSecret url_;
-  TransferLimits limits_;
+  exchange::TransferLimits limits_;
   bool allow_http_ = false;
   std::string place_;
 };

@@ -31,8 +31,8 @@ std::string existing_file(actions::ActionParameters& parameters, std::string_vie
 
 }  // namespace
 
-TransferLimits take_limits(actions::ActionParameters& parameters, milliseconds default_timeout) {
-  TransferLimits limits;
+exchange::TransferLimits take_limits(actions::ActionParameters& parameters, milliseconds default_timeout) {
+  exchange::TransferLimits limits;
   limits.timeout = parameters.duration("timeout", default_timeout);
   if (limits.timeout < kShortest || limits.timeout > kLongest) {
     parameters.refuse(

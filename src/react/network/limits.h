@@ -4,11 +4,11 @@
 #include <chrono>
 
 #include "react/actions/action_kind.h"
-#include "react/network/transfer.h"
+#include "core/exchange/transfer.h"
 
 namespace trainwarden::network {
 
 // What is wrong with them is returned by parameters.status().
-TransferLimits take_limits(actions::ActionParameters& parameters, std::chrono::milliseconds default_timeout);
+exchange::TransferLimits take_limits(actions::ActionParameters& parameters, std::chrono::milliseconds default_timeout);
 
 }  // namespace trainwarden::network

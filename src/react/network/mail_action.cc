@@ -173,7 +173,7 @@ class MailAction final : public actions::Action {
 
   SmtpRequest request_;
   std::optional<Secret> password_;
-  TransferLimits limits_;
+  exchange::TransferLimits limits_;
   std::string subject_prefix_;
   bool attach_ = false;
   const Clock* clock_;

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
-#include "react/network/signature.h"
+#include "core/exchange/digest.h"
 
 namespace trainwarden::network {
 namespace {
@@ -60,7 +60,7 @@ std::string quoted_line(std::string_view line) {
 }
 
 std::string base64_lines(std::string_view bytes) {
-  const std::string text = base64(bytes);
+  const std::string text = exchange::base64(bytes);
   std::string lines;
   for (std::size_t i = 0; i < text.size(); i += kLineLimit) lines += text.substr(i, kLineLimit) + "\r\n";
   return lines;
@@ -109,7 +109,7 @@ std::string encoded_subject(std::string_view text) {
   for (std::string_view rest = line; !rest.empty();) {
     std::size_t size = std::min(kWordBytes, rest.size());
     while (size < rest.size() && size > 1 && continues_character(rest[size])) --size;
-    words += fmt::format("{}=?UTF-8?B?{}?=", words.empty() ? "" : "\r\n ", base64(rest.substr(0, size)));
+    words += fmt::format("{}=?UTF-8?B?{}?=", words.empty() ? "" : "\r\n ", exchange::base64(rest.substr(0, size)));
     rest.remove_prefix(size);
   }
   return words;
@@ -117,8 +117,8 @@ std::string encoded_subject(std::string_view text) {
 
 Result<std::string> compose_mail(const MailMessage& message) {
   const std::string run_id = message.event_id.substr(0, message.event_id.rfind('-'));
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::string event_hash, sha256_hex(message.event_id));
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::string run_hash, sha256_hex(run_id));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::string event_hash, exchange::sha256_hex(message.event_id));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::string run_hash, exchange::sha256_hex(run_id));
   event_hash.resize(32);
   run_hash.resize(32);
   const std::string domain = message.from.substr(message.from.rfind('@') + 1);

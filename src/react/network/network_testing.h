@@ -14,7 +14,7 @@
 #include "core/base/log.h"
 #include "react/actions/action_kind.h"
 #include "react/network/network_actions.h"
-#include "react/network/server_testing.h"
+#include "core/exchange/server_testing.h"
 
 namespace trainwarden::network {
 

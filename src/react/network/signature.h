@@ -18,7 +18,4 @@ Result<std::string> signing_key(std::string_view secret);
 Result<std::string> signature_header(std::span<const std::string> keys, std::string_view id, std::int64_t unix_seconds,
                                      std::string_view body);
 
-std::string base64(std::string_view bytes);
-Result<std::string> sha256_hex(std::string_view bytes);  // in lower case
-
 }  // namespace trainwarden::network

@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "data/format/json.h"
 #include "react/network/http_target.h"
-#include "react/network/signature.h"
+#include "core/exchange/digest.h"
 
 namespace trainwarden::network {
 namespace {
@@ -103,7 +103,7 @@ class SmsAction final : public actions::Action {
       if (!in_body) headers.emplace_back("Authorization", fmt::format("{} {}", scheme_, token));
     } else if (password_) {
       TRAINWARDEN_ASSIGN_OR_RETURN(const std::string password, password_->read());
-      headers.emplace_back("Authorization", "Basic " + base64(fmt::format("{}:{}", user_, password)));
+      headers.emplace_back("Authorization", "Basic " + exchange::base64(fmt::format("{}:{}", user_, password)));
     }
     return target_.send(std::move(headers), fill_template(body_, values_of(notice, token), kind_), stop);
   }

@@ -102,7 +102,7 @@ SmtpReport refused(const SmtpRequest& request, const Dialogue& dialogue) {
   return report;
 }
 
-SmtpReport report_of(const SmtpRequest& request, const Transfer& transfer, Status status, const Dialogue& dialogue) {
+SmtpReport report_of(const SmtpRequest& request, const exchange::Transfer& transfer, Status status, const Dialogue& dialogue) {
   const bool left = status.code() == Code::kCancelled || status.code() == Code::kDeadlineExceeded;
   if (!status.ok() && !left && dialogue.last.code != 0) return refused(request, dialogue);
   SmtpReport report;
@@ -139,17 +139,17 @@ std::string smtp_place(const SmtpRequest& request) {
                      printable(request.host), ipv6 ? "]" : "", request.port);
 }
 
-SmtpReport send_mail(const SmtpRequest& request, TransferLimits limits, const std::stop_token& stop) {
+SmtpReport send_mail(const SmtpRequest& request, exchange::TransferLimits limits, const std::stop_token& stop) {
   const bool loopback = is_loopback_host(request.host);
   limits.use_proxy = limits.use_proxy && !loopback;
   limits.loopback_only = loopback && request.security == MailSecurity::kNone;
   const std::string url = smtp_place(request);
   const std::string from = "<" + request.from + ">";
-  CurlList recipients;
+  exchange::CurlList recipients;
   for (const std::string& recipient : request.to) recipients.add("<" + recipient + ">");
   Dialogue dialogue;
   std::string_view rest = request.message;
-  Transfer transfer(limits);
+  exchange::Transfer transfer(limits);
   transfer.set(CURLOPT_URL, url.c_str());
   transfer.set(CURLOPT_PROTOCOLS_STR, request.security == MailSecurity::kTls ? "smtps" : "smtp");
   transfer.set(CURLOPT_USE_SSL,

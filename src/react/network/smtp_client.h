@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "react/network/transfer.h"
+#include "core/exchange/transfer.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::network {
@@ -40,7 +40,7 @@ struct SmtpReport {
 };
 
 // Certificates are checked, and nothing is sent without encryption unless security is kNone. From any thread.
-SmtpReport send_mail(const SmtpRequest& request, TransferLimits limits, const std::stop_token& stop);
+SmtpReport send_mail(const SmtpRequest& request, exchange::TransferLimits limits, const std::stop_token& stop);
 
 std::string smtp_place(const SmtpRequest& request);  // "smtp://mail.example:587"
 

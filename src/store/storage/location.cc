@@ -69,14 +69,27 @@ fs::path absolute_of(const fs::path& path) {
   return absolute.has_filename() ? absolute : absolute.parent_path();
 }
 
+// Set once, before there are threads.
+OpenBucket open_bucket = nullptr;
+
 }  // namespace
+
+void set_bucket_storage(OpenBucket open) {
+  open_bucket = open;
+}
 
 Location::Location(const fs::path& address) : address_(address.string()) {
   if (address_.starts_with(kBucketScheme)) {
     const Result<fs::path> folder = folder_of_bucket(address_);
     is_folder_ = folder.ok();
-    if (is_folder_) address_ = folder->string();
-    storage_ = is_folder_ ? open_folder_at(address_) : create_unreachable_storage(folder.status());
+    if (is_folder_) {
+      address_ = folder->string();
+      storage_ = open_folder_at(address_);
+    } else if (open_bucket != nullptr && folder.status().code() == Code::kUnimplemented) {
+      storage_ = open_bucket(address_.substr(kBucketScheme.size()));
+    } else {
+      storage_ = create_unreachable_storage(folder.status());
+    }
     return;
   }
   const Address parts = parts_of(address_);

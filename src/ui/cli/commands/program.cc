@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "store/s3/s3_storage.h"
 #include "trainwarden/version.h"
 #include "ui/cli/commands/all_commands.h"
 #include "ui/cli/commands/command.h"
@@ -74,6 +75,7 @@ int parse_and_run(int argc, char** argv) {
 
 int run_program(int argc, char** argv) {
   try {
+    storage::use_s3();
     return parse_and_run(argc, argv);
   } catch (const std::exception& error) {
     emit(stderr, "trainwarden: error: {}\n", Message{error.what()});

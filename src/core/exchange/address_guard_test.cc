@@ -1,4 +1,4 @@
-#include "react/network/address_guard.h"
+#include "core/exchange/address_guard.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwarden::network {
+namespace trainwarden::exchange {
 namespace {
 
 struct Address {
@@ -78,4 +78,4 @@ TEST(AddressGuard, KnowsLoopback) {
 }
 
 }  // namespace
-}  // namespace trainwarden::network
+}  // namespace trainwarden::exchange

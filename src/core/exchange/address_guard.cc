@@ -1,4 +1,4 @@
-#include "react/network/address_guard.h"
+#include "core/exchange/address_guard.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <optional>
 
-namespace trainwarden::network {
+namespace trainwarden::exchange {
 namespace {
 
 struct Net4 {
@@ -92,4 +92,4 @@ bool is_forbidden(const sockaddr& address) {
   return address.sa_family != AF_INET6 || is_forbidden6(ipv6_of(address));
 }
 
-}  // namespace trainwarden::network
+}  // namespace trainwarden::exchange

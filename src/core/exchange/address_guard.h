@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-namespace trainwarden::network {
+namespace trainwarden::exchange {
 
 bool is_loopback(const sockaddr& address);
 
@@ -13,4 +13,4 @@ bool is_loopback(const sockaddr& address);
 // people's own handlers are.
 bool is_forbidden(const sockaddr& address);
 
-}  // namespace trainwarden::network
+}  // namespace trainwarden::exchange

@@ -1,4 +1,4 @@
-#include "react/network/transfer.h"
+#include "core/exchange/transfer.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "react/network/address_guard.h"
+#include "core/exchange/address_guard.h"
 
-namespace trainwarden::network {
+namespace trainwarden::exchange {
 namespace {
 
 // libcurl wakes up for its own limits, and the stop token wakes it; so it need not look up by itself.
@@ -52,8 +52,24 @@ class WithoutSigpipe {
 
 }  // namespace
 
-Transfer::Transfer(const TransferLimits& limits) : easy_((start_curl(), curl_easy_init()), &curl_easy_cleanup) {
-  limits_ = limits;
+Transfer::Transfer(const TransferLimits& limits)
+    : multi_((start_curl(), curl_multi_init()), &curl_multi_cleanup),
+      easy_(curl_easy_init(), &curl_easy_cleanup),
+      limits_(limits) {
+  set_limits();
+}
+
+void Transfer::reset() {
+  if (easy_ == nullptr) return;
+  curl_easy_reset(easy_.get());
+  option_code_ = code_ = CURLE_OK;
+  cancelled_ = false;
+  refused_addresses_ = opened_ = 0;
+  reason_[0] = '\0';
+  set_limits();
+}
+
+void Transfer::set_limits() {
   if (easy_ == nullptr) return;
   set(CURLOPT_ERRORBUFFER, reason_);
   set(CURLOPT_NOSIGNAL, 1L);
@@ -74,7 +90,8 @@ Transfer::Transfer(const TransferLimits& limits) : easy_((start_curl(), curl_eas
 
 curl_socket_t Transfer::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
   auto& transfer = *static_cast<Transfer*>(self);
-  const bool refused = is_forbidden(address->addr) || (transfer.limits_.loopback_only && !is_loopback(address->addr));
+  const bool refused = (is_forbidden(address->addr) && !transfer.limits_.any_address) ||
+                       (transfer.limits_.loopback_only && !is_loopback(address->addr));
   if (refused) {
     ++transfer.refused_addresses_;
     return CURL_SOCKET_BAD;
@@ -96,25 +113,25 @@ std::chrono::seconds Transfer::retry_after() const {
 }
 
 void Transfer::drive(const std::stop_token& stop) {
-  const std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi(curl_multi_init(), &curl_multi_cleanup);
   code_ = CURLE_OUT_OF_MEMORY;
-  if (multi == nullptr || curl_multi_add_handle(multi.get(), easy_.get()) != CURLM_OK) return;
+  CURLM* const multi = multi_.get();
+  if (multi == nullptr || curl_multi_add_handle(multi, easy_.get()) != CURLM_OK) return;
   {
-    const std::stop_callback wake(stop, [&] { curl_multi_wakeup(multi.get()); });
+    const std::stop_callback wake(stop, [&] { curl_multi_wakeup(multi); });
     CURLMcode state = CURLM_OK;
     for (int running = 1; state == CURLM_OK && running > 0 && !cancelled_;) {
-      state = curl_multi_perform(multi.get(), &running);
-      if (state == CURLM_OK && running > 0) state = curl_multi_poll(multi.get(), nullptr, 0, kLongestWaitMs, nullptr);
+      state = curl_multi_perform(multi, &running);
+      if (state == CURLM_OK && running > 0) state = curl_multi_poll(multi, nullptr, 0, kLongestWaitMs, nullptr);
       cancelled_ = stop.stop_requested();
     }
   }
   int left = 0;
-  for (const CURLMsg* message = nullptr; (message = curl_multi_info_read(multi.get(), &left)) != nullptr;) {
+  for (const CURLMsg* message = nullptr; (message = curl_multi_info_read(multi, &left)) != nullptr;) {
     if (message->msg != CURLMSG_DONE) continue;
     code_ = message->data.result;
     cancelled_ = false;
   }
-  curl_multi_remove_handle(multi.get(), easy_.get());
+  curl_multi_remove_handle(multi, easy_.get());
 }
 
 Status Transfer::perform(std::string_view place, const std::stop_token& stop) {
@@ -177,4 +194,4 @@ void CurlList::add(const std::string& line) {
   list_.reset(longer);
 }
 
-}  // namespace trainwarden::network
+}  // namespace trainwarden::exchange

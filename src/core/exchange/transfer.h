@@ -1,5 +1,5 @@
-// Transfer: one exchange over libcurl, with what holds for all of them: limits of time, certificates checked, addresses
-// guarded, left at once when asked to.
+// Transfer: exchanges over libcurl, one after the other, with what holds for all of them: limits of time, certificates
+// checked, addresses guarded, left at once when asked to.
 #pragma once
 
 #include <curl/curl.h>
@@ -14,7 +14,7 @@
 
 #include "trainwarden/status.h"
 
-namespace trainwarden::network {
+namespace trainwarden::exchange {
 
 struct TransferLimits {
   std::chrono::milliseconds connect_timeout{10'000};  // name, connection, TLS
@@ -22,6 +22,9 @@ struct TransferLimits {
   std::chrono::milliseconds timeout{30'000};
   std::string ca_file;         // PEM; only what these have signed is trusted. Empty: what the system trusts
   bool loopback_only = false;  // not encrypted, so nothing may leave the machine
+  // Also those of address_guard.h, where a cloud gives credentials to who asks from inside. For addresses that no user
+  // and no file has given.
+  bool any_address = false;
   bool use_proxy = true;       // the one of https_proxy, http_proxy, all_proxy, unless no_proxy says otherwise
 };
 
@@ -31,6 +34,9 @@ class Transfer {
   explicit Transfer(const TransferLimits& limits);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
+
+  // Forgets all that was set and done. The connection stays, for another exchange with the same server.
+  void reset();
 
   // The first option that libcurl does not take is returned by perform().
   template <class Value>
@@ -48,11 +54,13 @@ class Transfer {
   CURLcode code() const { return code_; }
 
  private:
+  void set_limits();
   static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
   void drive(const std::stop_token& stop);
   Status describe(std::string_view place) const;
   std::string reason() const;
 
+  std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_;  // has the connection; outlives what uses it
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_;
   TransferLimits limits_;
   char reason_[CURL_ERROR_SIZE] = "";
@@ -73,4 +81,4 @@ class CurlList {
   std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> list_{nullptr, &curl_slist_free_all};
 };
 
-}  // namespace trainwarden::network
+}  // namespace trainwarden::exchange

@@ -16,7 +16,7 @@
 #include <test_paths.h>
 #include <nlohmann/json.hpp>
 
-namespace trainwarden::network {
+namespace trainwarden::exchange {
 
 // Needs the definitions TW_SOURCE_DIR and TW_PYTHON.
 class TestServer {
@@ -85,4 +85,4 @@ inline bool make_certificates(const std::filesystem::path& folder) {
   return std::system((TW_SOURCE_DIR "/tests/servers/certificates.sh '" + folder.string() + "'").c_str()) == 0;
 }
 
-}  // namespace trainwarden::network
+}  // namespace trainwarden::exchange

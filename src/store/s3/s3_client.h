@@ -1,0 +1,80 @@
+// S3Client: the calls of S3 on the objects of one bucket (docs.aws.amazon.com/AmazonS3/latest/API), signed, with what
+// passes tried again.
+//
+// From many threads at once; each call that is under way has a connection of its own, which is kept for the next one.
+// Codes: kNotFound, kAlreadyExists (put with kIfAbsent), kPermissionDenied, kResourceExhausted (quota), kUnavailable
+// (what passes, and did not after all attempts), kAborted (it is another object by now), kInvalidArgument, kInternal.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "store/s3/credentials.h"
+#include "store/s3/http_request.h"
+#include "store/s3/retry_policy.h"
+#include "store/s3/s3_documents.h"
+#include "store/s3/s3_settings.h"
+
+namespace trainwarden::storage {
+
+enum class PutCondition { kAlways, kIfAbsent };
+
+// How much was asked of the bucket, for who pays for it.
+struct S3Use {
+  std::uint64_t requests = 0, retries = 0, bytes_sent = 0, bytes_received = 0;
+};
+
+class S3Client {
+ public:
+  S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials, const Clock& clock);
+
+  Result<ObjectInfo> head(const std::string& key);
+  // Fills `destination` from `offset`; returns how many bytes there were. `etag`: of this content alone, else kAborted.
+  Result<std::size_t> get(const std::string& key, std::uint64_t offset, MutableByteSpan destination,
+                          const std::string& etag);
+  // kOutOfRange when it is larger than `limit_bytes`.
+  Result<std::string> get_whole(const std::string& key, std::uint64_t limit_bytes);
+  Status put(const std::string& key, ByteSpan content, PutCondition condition);
+  Status remove(const std::string& key);  // fine when it is not there
+  // Keys that begin with `prefix`, in order; with a delimiter those up to it alone. `after`: behind this key.
+  // `token`: the next page.
+  Result<ObjectPage> list(const std::string& prefix, const std::string& delimiter, const std::string& after,
+                          const std::string& token, int max_keys = 1000);
+
+  S3Use use() const;
+  const std::string& bucket() const { return bucket_; }
+  const S3Settings& settings() const { return settings_; }
+
+ private:
+  struct Call;
+  struct Outcome;
+
+  Result<Outcome> perform(const Call& call);
+  Result<Outcome> attempt(const Call& call, std::int64_t clock_offset_ns);
+  std::string url_of(const Call& call) const;
+  std::string host() const;
+  std::string path_of(const std::string& key) const;
+  Status error_of(const Call& call, const Outcome& outcome) const;
+  std::unique_ptr<HttpConnection> take_connection();
+  void keep_connection(std::unique_ptr<HttpConnection> connection);
+
+  const std::string bucket_;
+  const S3Settings settings_;
+  const std::shared_ptr<CredentialChain> credentials_;
+  const Clock& clock_;
+  RetryPolicy retries_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<HttpConnection>> idle_;
+  std::atomic<std::int64_t> clock_offset_ns_ = 0;  // of the server's clock against ours, where it has said so
+  std::atomic<std::uint64_t> requests_ = 0, tried_again_ = 0, bytes_sent_ = 0, bytes_received_ = 0;
+};
+
+}  // namespace trainwarden::storage

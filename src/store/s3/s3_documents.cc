@@ -1,0 +1,77 @@
+#include "store/s3/s3_documents.h"
+
+#include <pugixml.hpp>
+
+#include <fmt/format.h>
+
+#include "core/base/rfc3339.h"
+#include "core/base/text.h"
+
+namespace trainwarden::storage {
+namespace {
+
+constexpr std::size_t kMaxTokenBytes = 8192;
+
+// Of no external thing: pugixml resolves none, and has no entities of documents.
+bool load(pugi::xml_document& document, std::string_view text) {
+  return static_cast<bool>(document.load_buffer(text.data(), text.size(), pugi::parse_default));
+}
+
+Status damaged(std::string_view expected) {
+  return Status(Code::kDataLoss, fmt::format("expected {} in the answer of S3", expected));
+}
+
+int digit_of(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+// What is wrong with its encoding stays as it is. A '+' is a blank, as in forms: that is how S3 writes one.
+std::string decode_url(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int high = i + 2 < text.size() && text[i] == '%' ? digit_of(text[i + 1]) : -1;
+    const int low = high >= 0 ? digit_of(text[i + 2]) : -1;
+    decoded += low >= 0 ? static_cast<char>(high * 16 + low) : text[i] == '+' ? ' ' : text[i];
+    if (low >= 0) i += 2;
+  }
+  return decoded;
+}
+
+Result<ListedObject> object_of(const pugi::xml_node& node) {
+  const auto bytes = parse_int(node.child_value("Size"));
+  ListedObject object{.key = decode_url(node.child_value("Key")), .info = {}};
+  if (object.key.empty() || !bytes || *bytes < 0) return damaged("Key and Size");
+  object.info.bytes = static_cast<std::uint64_t>(*bytes);
+  object.info.changed_unix_ns = parse_rfc3339(node.child_value("LastModified")).value_or(0);
+  object.info.etag = node.child_value("ETag");
+  return object;
+}
+
+}  // namespace
+
+Result<ObjectPage> parse_object_page(std::string_view text) {
+  pugi::xml_document document;
+  const bool is_loaded = load(document, text);
+  const pugi::xml_node root = document.child("ListBucketResult");
+  if (!is_loaded || !root) return damaged("ListBucketResult");
+  ObjectPage page;
+  for (const pugi::xml_node& node : root.children("Contents")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(ListedObject object, object_of(node));
+    page.objects.push_back(std::move(object));
+  }
+  for (const pugi::xml_node& node : root.children("CommonPrefixes")) {
+    page.prefixes.push_back(decode_url(node.child_value("Prefix")));
+  }
+  const bool is_cut = std::string_view(root.child_value("IsTruncated")) == "true";
+  if (is_cut) page.next = root.child_value("NextContinuationToken");
+  if (is_cut && (page.next.empty() || page.next.size() > kMaxTokenBytes)) return damaged("NextContinuationToken");
+  return page;
+}
+
+std::string parse_error_code(std::string_view text) {
+  pugi::xml_document document;
+  if (!load(document, text)) return "";
+  return document.child("Error").child_value("Code");
+}
+
+}  // namespace trainwarden::storage

@@ -1,0 +1,38 @@
+// The XML documents that S3 answers with (docs.aws.amazon.com/AmazonS3/latest/API).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwarden/status.h"
+
+namespace trainwarden::storage {
+
+// What a bucket knows of an object without its bytes.
+struct ObjectInfo {
+  std::uint64_t bytes = 0;
+  std::int64_t changed_unix_ns = 0;
+  std::string etag;  // with its quotes; another one for other content
+};
+
+struct ListedObject {
+  std::string key;
+  ObjectInfo info;
+};
+
+// One page of ListObjectsV2, in the order of keys.
+struct ObjectPage {
+  std::vector<ListedObject> objects;
+  std::vector<std::string> prefixes;  // with the delimiter at their ends
+  std::string next;                   // continuation token; empty: that was all
+};
+
+// `text` was asked for with encoding-type=url. kDataLoss when it is none.
+Result<ObjectPage> parse_object_page(std::string_view text);
+
+// The code of an <Error>, "NoSuchKey"; empty when it is none.
+std::string parse_error_code(std::string_view text);
+
+}  // namespace trainwarden::storage

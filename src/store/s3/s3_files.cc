@@ -1,0 +1,174 @@
+#include "store/s3/s3_files.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace trainwarden::storage {
+namespace {
+
+constexpr int kMaxPages = 1'000;
+
+class S3WritableFile final : public WritableFile {
+ public:
+  S3WritableFile(std::shared_ptr<S3Client> client, std::string key) : client_(std::move(client)), key_(std::move(key)) {}
+
+  Status append(std::span<const ByteSpan> parts) override {
+    if (closed_) return closed_error();
+    std::string piece;
+    for (const ByteSpan part : parts) piece += as_text(part);
+    if (piece.empty()) return {};
+    const Status status = client_->put(piece_name(key_, next_), as_bytes(piece), PutCondition::kAlways);
+    closed_ = !status.ok();
+    if (!status.ok()) return status;
+    ++next_;
+    bytes_ += piece.size();
+    return {};
+  }
+  Status sync() override { return closed_ ? closed_error() : Status(); }
+  Status close() override {
+    closed_ = true;
+    return {};
+  }
+  std::uint64_t bytes() const override { return bytes_; }
+
+ private:
+  static Status closed_error() { return Status(Code::kFailedPrecondition, "the file is closed, or an append has failed"); }
+
+  const std::shared_ptr<S3Client> client_;
+  const std::string key_;
+  std::uint64_t next_ = 1;  // number of the next piece
+  std::uint64_t bytes_ = 0;
+  bool closed_ = false;
+};
+
+class S3ReadableFile final : public ReadableFile {
+ public:
+  S3ReadableFile(S3Reach reach, std::string key, std::vector<FilePart> parts)
+      : reach_(std::move(reach)), key_(std::move(key)), parts_(std::move(parts)) {}
+
+  Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const override {
+    auto read = read_parts(offset, destination);
+    const bool is_moved = !read.ok() && (read.status().code() == Code::kNotFound || read.status().code() == Code::kAborted);
+    if (!is_moved) return read;
+    // Its pieces became one object: the bytes are the same, elsewhere.
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<FilePart> found, find_parts(*reach_.client, key_));
+    {
+      const std::lock_guard guard(mutex_);
+      parts_ = std::move(found);
+    }
+    return read_parts(offset, destination);
+  }
+
+  Result<std::uint64_t> bytes() const override {
+    std::vector<FilePart> parts = this->parts();
+    if (is_whole(parts)) return bytes_of(parts);
+    TRAINWARDEN_RETURN_IF_ERROR(find_more_parts(*reach_.client, key_, parts));
+    const std::lock_guard guard(mutex_);
+    parts_ = parts;
+    return bytes_of(parts);
+  }
+
+ private:
+  std::vector<FilePart> parts() const {
+    const std::lock_guard guard(mutex_);
+    return parts_;
+  }
+  bool is_whole(const std::vector<FilePart>& parts) const { return parts.size() == 1 && parts[0].key == key_; }
+
+  Result<std::size_t> read_parts(std::uint64_t offset, MutableByteSpan destination) const {
+    std::vector<FilePart> parts = this->parts();
+    if (!is_whole(parts) && offset + destination.size() > bytes_of(parts)) {
+      TRAINWARDEN_RETURN_IF_ERROR(find_more_parts(*reach_.client, key_, parts));
+      const std::lock_guard guard(mutex_);
+      parts_ = parts;
+    }
+    std::size_t taken = 0;
+    for (const FilePart& part : parts) {
+      const std::uint64_t at = offset + taken;
+      if (taken == destination.size() || at >= part.offset + part.info.bytes) continue;
+      const std::size_t wanted =
+          std::min<std::uint64_t>(destination.size() - taken, part.offset + part.info.bytes - at);
+      TRAINWARDEN_RETURN_IF_ERROR(read_part(part, at - part.offset, destination.subspan(taken, wanted)));
+      taken += wanted;
+    }
+    return taken;
+  }
+
+  // All of `destination`. What is large goes past the cache.
+  Status read_part(const FilePart& part, std::uint64_t offset, MutableByteSpan destination) const {
+    if (destination.size() >= kBlockBytes) return fetch(part, offset, destination);
+    while (!destination.empty()) {
+      const std::uint64_t number = offset / kBlockBytes;
+      TRAINWARDEN_ASSIGN_OR_RETURN(const BlockCache::Block block, block_of(part, number));
+      const std::size_t begin = offset - number * kBlockBytes;
+      const std::size_t count = std::min(destination.size(), block->size() - begin);
+      std::memcpy(destination.data(), block->data() + begin, count);
+      destination = destination.subspan(count);
+      offset += count;
+    }
+    return {};
+  }
+
+  Result<BlockCache::Block> block_of(const FilePart& part, std::uint64_t number) const {
+    const BlockCache::Place place(fmt::format("{} {}", part.key, part.info.etag), number);
+    if (auto block = reach_.cache->find(place)) return block;
+    const std::uint64_t begin = number * kBlockBytes;
+    std::string bytes(std::min<std::uint64_t>(kBlockBytes, part.info.bytes - begin), '\0');
+    TRAINWARDEN_RETURN_IF_ERROR(fetch(part, begin, std::as_writable_bytes(std::span(bytes))));
+    auto block = std::make_shared<const std::string>(std::move(bytes));
+    reach_.cache->keep(place, block);
+    return block;
+  }
+
+  Status fetch(const FilePart& part, std::uint64_t offset, MutableByteSpan destination) const {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t count,
+                                 reach_.client->get(part.key, offset, destination, part.info.etag));
+    if (count == destination.size()) return {};
+    return Status(Code::kUnavailable, fmt::format("s3://{}/{}: expected {} bytes at {}, got {}", reach_.client->bucket(),
+                                                  printable(part.key), destination.size(), offset, count));
+  }
+
+  const S3Reach reach_;
+  const std::string key_;
+  mutable std::mutex mutex_;
+  mutable std::vector<FilePart> parts_;
+};
+
+}  // namespace
+
+Status find_more_parts(S3Client& client, const std::string& key, std::vector<FilePart>& parts) {
+  const std::string after = parts.empty() ? "" : parts.back().key;
+  std::string token;
+  for (int page_number = 0; page_number < kMaxPages; ++page_number) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ObjectPage page,
+                                 client.list(key + std::string(kPieceMark), "", token.empty() ? after : "", token));
+    add_pieces(parts, page.objects);
+    if (page.next.empty()) return {};
+    token = page.next;
+  }
+  return Status(Code::kResourceExhausted, fmt::format("s3://{}/{} has too many pieces", client.bucket(), printable(key)));
+}
+
+Result<std::vector<FilePart>> find_parts(S3Client& client, const std::string& key) {
+  const auto whole = client.head(key);
+  if (whole.ok()) return std::vector<FilePart>{{key, 0, *whole}};
+  if (whole.status().code() != Code::kNotFound) return whole.status();
+  std::vector<FilePart> parts;
+  TRAINWARDEN_RETURN_IF_ERROR(find_more_parts(client, key, parts));
+  if (parts.empty()) return whole.status();
+  return parts;
+}
+
+std::unique_ptr<ReadableFile> open_s3_file(S3Reach reach, std::string key, std::vector<FilePart> parts) {
+  return std::make_unique<S3ReadableFile>(std::move(reach), std::move(key), std::move(parts));
+}
+
+std::unique_ptr<WritableFile> append_to_s3_file(std::shared_ptr<S3Client> client, std::string key) {
+  return std::make_unique<S3WritableFile>(std::move(client), std::move(key));
+}
+
+}  // namespace trainwarden::storage

@@ -1,0 +1,31 @@
+// S3Storage: what lies under a prefix of a bucket. Of storage.h it differs in this:
+//
+// - Folders are parts of keys: a file needs none before it, and a folder is there as long as something is in it. A file
+//   and a folder may have one name.
+// - A file that grows is many objects (appended_file.h), one for each append: for small files. What is large is written
+//   elsewhere first, and put here whole.
+// - There are no locks (kUnimplemented); leases show who lives.
+// - put_if_absent() is safe where the server knows conditional requests (If-None-Match), as Amazon's, MinIO and Ceph do.
+//   Where it does not, two who write in the same moment may both believe that they were first.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/environment.h"
+#include "store/s3/s3_client.h"
+#include "store/storage/storage.h"
+
+namespace trainwarden::storage {
+
+std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std::string prefix);
+
+// With the settings and credentials of the environment. What is wrong with the address, or with those, is what each
+// call fails with. `rest` is what follows "s3://".
+std::shared_ptr<Storage> open_s3_storage(const std::string& rest);
+
+// Addresses "s3://..." lead to buckets from now on, but for those whose buckets are folders of this machine
+// (bucket_folder.h). Once, before any is opened.
+void use_s3();
+
+}  // namespace trainwarden::storage

@@ -1,0 +1,210 @@
+// A bucket as a storage, against a server of its own (moto's). Needs TRAINWARDEN_S3_PYTHON, a Python that has it.
+#include "store/s3/s3_storage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <thread>
+
+#include "core/base/folder_testing.h"
+#include "core/exchange/server_testing.h"
+#include "store/s3/appended_file.h"
+#include "store/s3/block_cache.h"
+
+namespace trainwarden::storage {
+namespace {
+
+class S3StorageTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const char* const python = std::getenv("TRAINWARDEN_S3_PYTHON");
+    if (python == nullptr) return;
+    server_ = std::make_unique<exchange::TestServer>(
+        std::vector<std::string>{python, TW_SOURCE_DIR "/tests/servers/s3_server.py"});
+  }
+  static void TearDownTestSuite() { server_.reset(); }
+
+  void SetUp() override {
+    if (!server_) GTEST_SKIP() << "TRAINWARDEN_S3_PYTHON names no Python with moto";
+    storage_ = reach("bucket", std::string("runs/") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  }
+
+  static std::shared_ptr<S3Client> client_to(const std::string& bucket, const std::string& port) {
+    const Environment environment = [](const char* name) -> const char* {
+      return std::string_view(name) == "AWS_ACCESS_KEY_ID"       ? "key"
+             : std::string_view(name) == "AWS_SECRET_ACCESS_KEY" ? "secret"
+                                                                 : nullptr;
+    };
+    S3Settings settings{.region = "us-east-1", .endpoint = "http://127.0.0.1:" + port, .path_style = true,
+                        .is_encrypted = false, .ca_file = "", .max_attempts = 2};
+    return std::make_shared<S3Client>(bucket, settings, std::make_shared<CredentialChain>(environment, system_clock()),
+                                      system_clock());
+  }
+  std::shared_ptr<Storage> reach(const std::string& bucket, const std::string& prefix) {
+    client_ = client_to(bucket, server_->port());
+    return create_s3_storage(client_, prefix);
+  }
+
+  Storage& storage() { return *storage_; }
+  S3Client& client() { return *client_; }
+  Status put(const std::string& path, std::string_view content) {
+    return storage().put_if_absent(path, as_bytes(content));
+  }
+  std::string content(const std::string& path) {
+    const auto read = storage().read(path);
+    return read.ok() ? *read : read.status().to_string();
+  }
+  static Status append(WritableFile& file, std::string_view text) {
+    const ByteSpan part = as_bytes(text);
+    return file.append({&part, 1});
+  }
+
+ private:
+  inline static std::unique_ptr<exchange::TestServer> server_;
+  std::shared_ptr<S3Client> client_;
+  std::shared_ptr<Storage> storage_;
+};
+
+TEST_F(S3StorageTest, AFileThatGrowsIsReadWhileItDoes) {
+  auto file = storage().create("journal/seg");
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  const auto reader = storage().open("journal/seg");
+  ASSERT_TRUE(reader.ok()) << reader.status().to_string();
+  EXPECT_EQ((*reader)->bytes().value_or(99), 0u);
+  ASSERT_TRUE(append(**file, "one").ok());
+  ASSERT_TRUE(append(**file, "").ok());
+  ASSERT_TRUE(append(**file, " two").ok());
+  EXPECT_EQ((*reader)->bytes().value_or(99), 7u);
+  std::array<std::byte, 20> bytes{};
+  EXPECT_EQ((*reader)->read_at(1, bytes).value_or(99), 6u);
+  EXPECT_EQ(as_text(bytes).substr(0, 6), "ne two");
+  EXPECT_EQ(content("journal/seg"), "one two");
+  EXPECT_EQ(storage().list("journal").value_or({}), std::vector<std::string>{"seg"});
+  EXPECT_EQ(storage().info("journal/seg").value_or({}).bytes, 7u);
+  EXPECT_EQ(storage().create("journal/seg").status().code(), Code::kAlreadyExists);
+  EXPECT_TRUE((*file)->close().ok());
+  EXPECT_EQ(append(**file, "x").code(), Code::kFailedPrecondition);
+  // The whole file under its own name stands for its pieces.
+  ASSERT_TRUE(storage().replace("journal/seg", as_bytes("one two three")).ok());
+  EXPECT_EQ(content("journal/seg"), "one two three");
+  EXPECT_EQ(storage().entries("journal").value_or({}).at(0).info.bytes, 13u);
+  EXPECT_EQ(storage().create("journal/seg").status().code(), Code::kAlreadyExists);
+}
+
+TEST_F(S3StorageTest, PiecesThatWereRemovedAreReadFromTheWholeFile) {
+  auto file = *storage().create("seg");
+  ASSERT_TRUE(append(*file, "one two").ok());
+  const auto reader = *storage().open("seg");
+  ASSERT_TRUE(storage().replace("seg", as_bytes("one two")).ok());
+  for (int number = 0; number < 2; ++number) {
+    const std::string key = "runs/PiecesThatWereRemovedAreReadFromTheWholeFile/" + piece_name("seg", number);
+    ASSERT_TRUE(client().remove(key).ok());
+  }
+  std::array<std::byte, 7> bytes{};
+  EXPECT_EQ(reader->read_at(0, bytes).value_or(99), 7u);
+  EXPECT_EQ(as_text(bytes), "one two");
+}
+
+TEST_F(S3StorageTest, PutIfAbsentIsWonByOneOfMany) {
+  constexpr int kThreads = 8;
+  std::array<Status, kThreads> results;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] { results[i] = put("file", std::string(1000, static_cast<char>('a' + i))); });
+    }
+  }
+  EXPECT_EQ(std::count_if(results.begin(), results.end(), [](const Status& status) { return status.ok(); }), 1);
+  for (int i = 0; i < kThreads; ++i) {
+    if (results[i].ok()) {
+      EXPECT_EQ(content("file"), std::string(1000, static_cast<char>('a' + i)));
+    } else {
+      EXPECT_EQ(results[i].code(), Code::kAlreadyExists) << results[i].to_string();
+    }
+  }
+}
+
+TEST_F(S3StorageTest, FoldersAreWhatKeysHaveInCommon) {
+  EXPECT_EQ(storage().list("").status().code(), Code::kNotFound);
+  ASSERT_TRUE(put("run/a file", "1").ok());
+  ASSERT_TRUE(put("run/b+c&d=%", "12").ok());
+  ASSERT_TRUE(put("run/deep/er", "x").ok());
+  ASSERT_TRUE(storage().create_folder("run/empty").ok());
+  const auto entries = storage().entries("run");
+  ASSERT_TRUE(entries.ok()) << entries.status().to_string();
+  ASSERT_EQ(entries->size(), 4u);
+  EXPECT_EQ((*entries)[0].name, "a file");
+  EXPECT_EQ((*entries)[1].name, "b+c&d=%");
+  EXPECT_EQ((*entries)[1].info.bytes, 2u);
+  EXPECT_EQ((*entries)[2].info.kind, FileInfo::Kind::kFolder);
+  EXPECT_EQ(content("run/b+c&d=%"), "12");
+  EXPECT_EQ(storage().list("run/empty").value_or({"?"}), std::vector<std::string>());
+  EXPECT_EQ(storage().list("").value_or({}), std::vector<std::string>{"run"});
+  EXPECT_EQ(storage().info("run").value_or({}).kind, FileInfo::Kind::kFolder);
+  EXPECT_EQ(storage().info("ru").status().code(), Code::kNotFound);
+  EXPECT_TRUE(storage().exists("run/deep/er"));
+  EXPECT_FALSE(storage().exists("run/dee"));
+}
+
+TEST_F(S3StorageTest, ListingsOfManyPagesAreWhole) {
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = thread; i < 1100; i += 4) {
+          EXPECT_TRUE(storage().replace("many/" + std::to_string(10'000 + i), as_bytes("x")).ok());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(storage().list("many").value_or({}).size(), 1100u);
+}
+
+TEST_F(S3StorageTest, ReadsArePartsOfTheObject) {
+  std::string large(3 * kBlockBytes + 17, '\0');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 7 + i / 4096);
+  ASSERT_TRUE(storage().replace("large", as_bytes(large)).ok());
+  const auto file = *storage().open("large");
+  const auto read = [&](std::uint64_t offset, std::size_t bytes) {
+    std::string text(bytes, '\0');
+    text.resize(file->read_at(offset, std::as_writable_bytes(std::span(text))).value_or(99));
+    return text;
+  };
+  EXPECT_EQ(read(0, 10), large.substr(0, 10));
+  EXPECT_EQ(read(kBlockBytes - 5, 10), large.substr(kBlockBytes - 5, 10));
+  EXPECT_EQ(read(3 * kBlockBytes + 10, 100), large.substr(3 * kBlockBytes + 10));
+  EXPECT_EQ(read(5, 2 * kBlockBytes), large.substr(5, 2 * kBlockBytes));
+  EXPECT_EQ(read(large.size(), 5), "");
+  EXPECT_EQ(read(large.size() + 1000, 5), "");
+  const std::uint64_t before = client().use().requests;
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(read(100 * i, 64), large.substr(100 * i, 64));
+  EXPECT_EQ(client().use().requests, before);
+  EXPECT_EQ(storage().read("large", 100).status().code(), Code::kOutOfRange);
+}
+
+TEST_F(S3StorageTest, AnObjectThatWasReplacedIsReadAnew) {
+  ASSERT_TRUE(storage().replace("file", as_bytes("first")).ok());
+  const auto file = *storage().open("file");
+  ASSERT_TRUE(storage().replace("file", as_bytes("other")).ok());
+  std::array<std::byte, 5> bytes{};
+  EXPECT_EQ(file->read_at(0, bytes).value_or(99), 5u);
+  EXPECT_EQ(as_text(bytes), "other");  // and never a mixture
+}
+
+TEST_F(S3StorageTest, ErrorsSayWhereAndWhy) {
+  EXPECT_EQ(storage().open("nothing").status().code(), Code::kNotFound);
+  EXPECT_EQ(storage().read("nothing").status().code(), Code::kNotFound);
+  EXPECT_EQ(storage().lock("lock").status().code(), Code::kUnimplemented);
+  EXPECT_EQ(storage().open("../x").status().code(), Code::kInvalidArgument);
+  const Status none = reach("elsewhere", "x")->list("").status();
+  EXPECT_EQ(none.code(), Code::kNotFound) << none.to_string();
+  EXPECT_NE(none.message().find("there is no such bucket"), std::string::npos) << none.message();
+  const Status down = create_s3_storage(client_to("bucket", "1"), "x")->list("").status();
+  EXPECT_EQ(down.code(), Code::kUnavailable) << down.to_string();
+  EXPECT_NE(down.message().find("http://127.0.0.1:1"), std::string::npos) << down.message();
+}
+
+}  // namespace
+}  // namespace trainwarden::storage
