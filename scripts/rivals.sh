@@ -13,6 +13,9 @@ install_rivals() {
   # Perfetto's messages, which want a newer protobuf than smdebug can live with.
   $python -m venv $rivals/perfetto &&
     $rivals/perfetto/bin/pip install --quiet --disable-pip-version-check perfetto==0.59.1 >&2 || return
+  # A server of S3, which wants newer libraries too.
+  $python -m venv $rivals/s3 &&
+    $rivals/s3/bin/pip install --quiet --disable-pip-version-check 'moto[s3]==5.2.5' flask flask-cors >&2 || return
   cp scripts/rivals.txt $rivals/requirements.txt
 }
 
@@ -24,6 +27,7 @@ rivals_environment() {
   fi
   export TRAINWARDEN_RIVALS_PYTHON=$PWD/$rivals/bin/python
   export TRAINWARDEN_PERFETTO_PYTHON=$PWD/$rivals/perfetto/bin/python
+  export TRAINWARDEN_MOTO_PYTHON=$PWD/$rivals/s3/bin/python
 }
 
 # Without it the tests that compare with them are skipped; that this is so is one failure.

@@ -74,7 +74,7 @@ inline constexpr const char* kSmtpFrom = "TRAINWARDEN_SMTP_FROM";               
 inline constexpr const char* kSmsPrefix = "TRAINWARDEN_SMS_";
 
 // Buckets of S3, as AWS's tools have them (src/store/s3/s3_settings.h, credentials.h).
-inline constexpr const char* kS3Unsigned = "TRAINWARDEN_S3_UNSIGNED";  // a switch: requests are not signed
+inline constexpr const char* kUnsigned = "TRAINWARDEN_UNSIGNED";  // a switch: requests are not signed
 inline constexpr const char* kAwsKeyId = "AWS_ACCESS_KEY_ID";
 inline constexpr const char* kAwsSecret = "AWS_SECRET_ACCESS_KEY";
 inline constexpr const char* kAwsSessionToken = "AWS_SESSION_TOKEN";

@@ -25,7 +25,7 @@ struct TransferLimits {
   // Also those of address_guard.h, where a cloud gives credentials to who asks from inside. For addresses that no user
   // and no file has given.
   bool any_address = false;
-  bool use_proxy = true;       // the one of https_proxy, http_proxy, all_proxy, unless no_proxy says otherwise
+  bool use_proxy = true;  // the one of https_proxy, http_proxy, all_proxy, unless no_proxy says otherwise
 };
 
 // One thread at a time.

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "react/network/target_url.h"
 #include "core/exchange/transfer.h"
+#include "react/network/target_url.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::network {

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "react/actions/action_kind.h"
 #include "core/exchange/transfer.h"
+#include "react/actions/action_kind.h"
 
 namespace trainwarden::network {
 

@@ -12,9 +12,9 @@
 
 #include "core/base/folder_testing.h"
 #include "core/base/log.h"
+#include "core/exchange/server_testing.h"
 #include "react/actions/action_kind.h"
 #include "react/network/network_actions.h"
-#include "core/exchange/server_testing.h"
 
 namespace trainwarden::network {
 

@@ -9,9 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/exchange/digest.h"
 #include "data/format/json.h"
 #include "react/network/http_target.h"
-#include "core/exchange/digest.h"
 
 namespace trainwarden::network {
 namespace {

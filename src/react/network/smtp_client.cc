@@ -102,7 +102,8 @@ SmtpReport refused(const SmtpRequest& request, const Dialogue& dialogue) {
   return report;
 }
 
-SmtpReport report_of(const SmtpRequest& request, const exchange::Transfer& transfer, Status status, const Dialogue& dialogue) {
+SmtpReport report_of(const SmtpRequest& request, const exchange::Transfer& transfer, Status status,
+                     const Dialogue& dialogue) {
   const bool left = status.code() == Code::kCancelled || status.code() == Code::kDeadlineExceeded;
   if (!status.ok() && !left && dialogue.last.code != 0) return refused(request, dialogue);
   SmtpReport report;

@@ -43,10 +43,12 @@ bool is_loopback_host(std::string_view host) {
   const std::string text(host);
   sockaddr_in ipv4{};
   ipv4.sin_family = AF_INET;
-  if (::inet_pton(AF_INET, text.c_str(), &ipv4.sin_addr) == 1) return exchange::is_loopback(reinterpret_cast<sockaddr&>(ipv4));
+  if (::inet_pton(AF_INET, text.c_str(), &ipv4.sin_addr) == 1)
+    return exchange::is_loopback(reinterpret_cast<sockaddr&>(ipv4));
   sockaddr_in6 ipv6{};
   ipv6.sin6_family = AF_INET6;
-  return ::inet_pton(AF_INET6, text.c_str(), &ipv6.sin6_addr) == 1 && exchange::is_loopback(reinterpret_cast<sockaddr&>(ipv6));
+  return ::inet_pton(AF_INET6, text.c_str(), &ipv6.sin6_addr) == 1 &&
+         exchange::is_loopback(reinterpret_cast<sockaddr&>(ipv6));
 }
 
 Result<TargetUrl> parse_target_url(std::string_view text, bool allow_http) {

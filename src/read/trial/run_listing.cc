@@ -2,14 +2,24 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "read/trial/smdebug/smdebug_source.h"
 #include "store/journal/run_folder.h"
 
 namespace trainwarden::trial {
 
 bool is_run(const storage::Location& location) {
+  return check_run(location).ok();
+}
+
+Status check_run(const storage::Location& location) {
   const storage::Storage& storage = location.storage();
-  return storage.exists(journal::kRunFile) || holds_smdebug_run(storage);
+  const Status status = storage.info(journal::kRunFile).status();
+  if (status.ok() || holds_smdebug_run(storage)) return {};
+  if (status.code() != Code::kNotFound) return status;
+  return Status(Code::kNotFound,
+                fmt::format("no run at {}: there is no {} in it, and neither collections nor index of smdebug's",
+                            printable(location.address()), journal::kRunFile));
 }
 
 Result<std::vector<storage::Entry>> list_folders(const storage::Location& folder) {

@@ -11,6 +11,8 @@ namespace trainwarden::trial {
 
 // Of ours, or one that smdebug wrote.
 bool is_run(const storage::Location& location);
+// The same, with why not: kNotFound, or what keeps us from seeing whether there is one.
+Status check_run(const storage::Location& location);
 
 // What may be runs in `folder`: its folders, and links, which are the user's own. kNotFound as list_runs().
 Result<std::vector<storage::Entry>> list_folders(const storage::Location& folder);

@@ -7,7 +7,7 @@
 #include "core/base/environment_names.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
-#include "store/s3/http_request.h"
+#include "store/s3/http_connection.h"
 
 namespace trainwarden::storage {
 namespace {
@@ -18,10 +18,10 @@ constexpr const char* kRolePath = "/latest/meta-data/iam/security-credentials/";
 constexpr std::size_t kMaxAnswerBytes = 64 * 1024;
 
 bool is_allowed(std::string_view url) {
-  for (const std::string_view root : {std::string_view("https://"), std::string_view("http://127.0.0.1"),
-                                      std::string_view("http://localhost"), std::string_view("http://[::1]"),
-                                      std::string_view("http://169.254.170.2"), std::string_view("http://169.254.170.23"),
-                                      std::string_view("http://[fd00:ec2::23]")}) {
+  for (const std::string_view root :
+       {std::string_view("https://"), std::string_view("http://127.0.0.1"), std::string_view("http://localhost"),
+        std::string_view("http://[::1]"), std::string_view("http://169.254.170.2"),
+        std::string_view("http://169.254.170.23"), std::string_view("http://[fd00:ec2::23]")}) {
     if (!url.starts_with(root)) continue;
     if (root == "https://") return true;
     const std::string_view rest = url.substr(root.size());
@@ -41,10 +41,10 @@ HttpConnection connection() {
 }
 
 Result<std::string> ask(HttpConnection& http, const char* method, const std::string& url, HeaderMap headers) {
-  HttpRequest request{.method = method, .url = url, .headers = std::move(headers)};
+  ClientRequest request{.method = method, .url = url, .headers = std::move(headers)};
   std::string body;
   request.take = take_up_to(body, kMaxAnswerBytes);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const HttpAnswer answer, http.exchange(request, "the service for credentials"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ClientAnswer answer, http.exchange(request, "the service for credentials"));
   if (answer.status == 200) return body;
   return Status(Code::kUnavailable, fmt::format("the service for credentials answers with status {}", answer.status));
 }
@@ -56,9 +56,8 @@ Result<std::string> ask_container(const CredentialService& service) {
                               variable::kAwsContainerFullUri));
   }
   HeaderMap headers;
-  const std::string token = service.token_file.empty()
-                                ? service.token
-                                : std::string(trim(read_text_file(service.token_file).value_or("")));
+  const std::string token =
+      service.token_file.empty() ? service.token : std::string(trim(read_text_file(service.token_file).value_or("")));
   if (!token.empty()) headers["authorization"] = token;
   HttpConnection http = connection();
   return ask(http, "GET", service.url, std::move(headers));
@@ -67,9 +66,8 @@ Result<std::string> ask_container(const CredentialService& service) {
 // With a token, which only a request from inside can get: version 2 of the service.
 Result<std::string> ask_instance(const CredentialService& service) {
   HttpConnection http = connection();
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string token,
-                               ask(http, "PUT", service.url + "/latest/api/token",
-                                   {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string token, ask(http, "PUT", service.url + "/latest/api/token",
+                                                            {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}}));
   const HeaderMap headers = {{"x-aws-ec2-metadata-token", token}};
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string roles, ask(http, "GET", service.url + kRolePath, headers));
   const std::string role(trim(std::string_view(roles).substr(0, roles.find('\n'))));

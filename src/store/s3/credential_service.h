@@ -18,8 +18,8 @@ struct CredentialService {
 
 CredentialService credential_service(const Environment& environment);
 
-// The JSON document that it answers. kUnavailable when it does not, kPermissionDenied when the address is none of such a
-// service's: what is not encrypted goes to this machine and to the addresses of containers alone.
+// The JSON document that it answers. kUnavailable when it does not, kPermissionDenied when the address is none of such
+// a service's: what is not encrypted goes to this machine and to the addresses of containers alone.
 Result<std::string> ask_for_credentials(const CredentialService& service);
 
 }  // namespace trainwarden::storage

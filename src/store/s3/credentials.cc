@@ -52,7 +52,8 @@ Result<AwsCredentials> parse_credentials(std::string_view json) {
   AwsCredentials credentials{
       .key_id = text("AccessKeyId"), .secret = text("SecretAccessKey"), .session_token = text("Token")};
   if (!is_whole(credentials)) {
-    return Status(Code::kDataLoss, "expected AccessKeyId and SecretAccessKey in the answer of the service for credentials");
+    return Status(Code::kDataLoss,
+                  "expected AccessKeyId and SecretAccessKey in the answer of the service for credentials");
   }
   credentials.expires_unix_ns = parse_rfc3339(text("Expiration")).value_or(0);
   return credentials;
@@ -60,8 +61,8 @@ Result<AwsCredentials> parse_credentials(std::string_view json) {
 
 Result<AwsCredentials> CredentialChain::get() {
   const std::lock_guard guard(mutex_);
-  const bool is_fresh = found_ && (found_->expires_unix_ns == 0 ||
-                                   clock_.unix_ns() + kRenewedBeforeNs < found_->expires_unix_ns);
+  const bool is_fresh =
+      found_ && (found_->expires_unix_ns == 0 || clock_.unix_ns() + kRenewedBeforeNs < found_->expires_unix_ns);
   if (is_fresh) return *found_;
   auto found = find();
   // What is left of the old ones is used while a service does not answer.
@@ -77,7 +78,7 @@ void CredentialChain::forget() {
 }
 
 Result<AwsCredentials> CredentialChain::find() const {
-  if (is_on(environment_, variable::kS3Unsigned)) return AwsCredentials{};
+  if (is_on(environment_, variable::kUnsigned)) return AwsCredentials{};
   if (AwsCredentials found = of_variables(environment_); is_whole(found)) return found;
   if (AwsCredentials found = of_profile(read_aws_profile(environment_)); is_whole(found)) return found;
   const CredentialService service = credential_service(environment_);
@@ -86,11 +87,12 @@ Result<AwsCredentials> CredentialChain::find() const {
     if (answer.ok()) return parse_credentials(*answer);
     if (service.kind == CredentialService::Kind::kContainer) return answer.status();
   }
-  return Status(Code::kPermissionDenied,
-                fmt::format("no credentials for S3: expected {} and {}, or the profile \"{}\" in ~/.aws/credentials, or "
-                            "a role of this machine; {}=1 reads what everybody may read",
-                            variable::kAwsKeyId, variable::kAwsSecret, printable(aws_profile_name(environment_)),
-                            variable::kS3Unsigned));
+  return Status(
+      Code::kPermissionDenied,
+      fmt::format("no credentials for S3: expected {} and {}, or the profile \"{}\" in ~/.aws/credentials, or "
+                  "a role of this machine; {}=1 reads what everybody may read",
+                  variable::kAwsKeyId, variable::kAwsSecret, printable(aws_profile_name(environment_)),
+                  variable::kUnsigned));
 }
 
 }  // namespace trainwarden::storage

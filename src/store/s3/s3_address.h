@@ -13,8 +13,8 @@ struct S3Address {
   std::string prefix;  // without a '/' at its ends; may be empty
 };
 
-// `rest` is what follows "s3://". kInvalidArgument when there is no bucket, its name is none, or a part of the prefix is
-// empty, "." or "..".
+// `rest` is what follows "s3://". kInvalidArgument when there is no bucket, its name is none, or a part of the prefix
+// is empty, "." or "..".
 Result<S3Address> parse_s3_address(std::string_view rest);
 
 }  // namespace trainwarden::storage

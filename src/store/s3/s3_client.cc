@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMaxErrorBytes = 64 * 1024;
 constexpr std::size_t kMaxPageBytes = 16 << 20;
 constexpr std::size_t kMaxIdle = 64;
+constexpr std::uint64_t kPartBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxParts = 10'000;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 // Tells what this call has put from what somebody else has.
 constexpr const char* kWriteHeader = "x-amz-meta-trainwarden-write";
@@ -60,13 +62,13 @@ struct S3Client::Call {
   QueryParameters query = {};
   HeaderMap headers = {};
   ByteSpan body = {};
-  TakeBody take = {};                     // of an answer that is fine
+  TakeBody take = {};                   // of an answer that is fine
   std::function<void()> begin = [] {};  // before each attempt: forgets what the one before has taken
 };
 
 struct S3Client::Outcome {
-  HttpAnswer answer;
-  std::string error;       // its document
+  ClientAnswer answer;
+  std::string error;  // its document
   int attempts = 1;
   bool is_fine() const { return answer.status >= 200 && answer.status < 300; }
   std::string code() const { return parse_error_code(error); }
@@ -76,9 +78,10 @@ namespace {
 
 // Is it worth another attempt?
 bool passes(int status, const std::string& code) {
-  static constexpr std::string_view kPassing[] = {"SlowDown",       "RequestTimeout", "InternalError",
-                                                  "ServiceUnavailable", "Throttling",  "ThrottlingException",
-                                                  "RequestLimitExceeded", "ConditionalRequestConflict", "BadDigest"};
+  static constexpr std::string_view kPassing[] = {
+      "SlowDown",   "RequestTimeout",      "InternalError",        "ServiceUnavailable",
+      "Throttling", "ThrottlingException", "RequestLimitExceeded", "ConditionalRequestConflict",
+      "BadDigest"};
   const bool is_passing_code = std::find(std::begin(kPassing), std::end(kPassing), code) != std::end(kPassing);
   return status == 408 || status == 425 || status == 429 || status >= 500 ? status != 501 : is_passing_code;
 }
@@ -89,6 +92,7 @@ bool is_expired(const std::string& code) {
 
 Code code_of(int status, const std::string& code) {
   if (code == "PreconditionFailed" || status == 412) return Code::kAborted;
+  if (code == "NoSuchBucket") return Code::kFailedPrecondition;
   if (code == "QuotaExceeded" || code == "TooManyBuckets" || status == 507) return Code::kResourceExhausted;
   if (status == 404) return Code::kNotFound;
   if (status == 401 || status == 403) return Code::kPermissionDenied;
@@ -98,7 +102,8 @@ Code code_of(int status, const std::string& code) {
 }
 
 std::string hint_of(int status, const std::string& code) {
-  if (code == "SignatureDoesNotMatch") return "; the secret key is not that of the key id, or the region is another one";
+  if (code == "SignatureDoesNotMatch")
+    return "; the secret key is not that of the key id, or the region is another one";
   if (code == "InvalidAccessKeyId") return "; the server does not know the key id";
   if (code == "RequestTimeTooSkewed") return "; this machine's clock differs from the server's";
   if (code == "NoSuchBucket") return "; there is no such bucket";
@@ -145,7 +150,7 @@ void S3Client::keep_connection(std::unique_ptr<HttpConnection> connection) {
 
 Result<S3Client::Outcome> S3Client::attempt(const Call& call, std::int64_t clock_offset_ns) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const AwsCredentials credentials, credentials_->get());
-  HttpRequest request{.method = call.method, .url = url_of(call), .headers = call.headers, .body = call.body};
+  ClientRequest request{.method = call.method, .url = url_of(call), .headers = call.headers, .body = call.body};
   if (!credentials.key_id.empty()) {
     request.headers["host"] = host();
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::string hash, exchange::sha256_hex(as_text(call.body)));
@@ -260,7 +265,8 @@ Status S3Client::put(const std::string& key, ByteSpan content, PutCondition cond
   call.headers = {{"content-type", "application/octet-stream"}, {kWriteHeader, write}};
   if (condition == PutCondition::kIfAbsent) {
     // Servers that do not know the condition overwrite; this leaves them the time of one request to do so.
-    if (head(key).ok()) return Status(Code::kAlreadyExists, fmt::format("s3://{}/{} is there", bucket_, printable(key)));
+    if (head(key).ok())
+      return Status(Code::kAlreadyExists, fmt::format("s3://{}/{} is there", bucket_, printable(key)));
     call.headers["if-none-match"] = "*";
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(Outcome outcome, perform(call));
@@ -277,6 +283,74 @@ Status S3Client::put(const std::string& key, ByteSpan content, PutCondition cond
   return Status(Code::kAlreadyExists, fmt::format("s3://{}/{} is there", bucket_, printable(key)));
 }
 
+// As docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html has it.
+Status S3Client::put_large(const std::string& key, std::uint64_t bytes, const ReadBytes& read) {
+  if (bytes <= kPartBytes) {
+    std::string content(bytes, '\0');
+    TRAINWARDEN_RETURN_IF_ERROR(read(0, std::as_writable_bytes(std::span(content))));
+    return put(key, as_bytes(content), PutCondition::kAlways);
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string upload, begin_upload(key));
+  const auto etags = put_parts(key, upload, bytes, read);
+  const Status status = etags.ok() ? end_upload(key, upload, *etags) : etags.status();
+  if (status.ok()) return status;
+  // What was sent so far would be kept, and paid for, for ever.
+  (void)perform({.method = "DELETE", .key = key, .query = {{"uploadId", upload}}});
+  return status;
+}
+
+Result<std::string> S3Client::begin_upload(const std::string& key) {
+  std::string text;
+  Call call{.method = "POST", .key = key, .query = {{"uploads", ""}}};
+  call.headers["content-type"] = "application/octet-stream";
+  call.begin = [&] { text.clear(); };
+  call.take = take_up_to(text, kMaxErrorBytes);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome outcome, perform(call));
+  if (!outcome.is_fine()) return error_of(call, outcome);
+  return parse_upload_id(text);
+}
+
+Result<std::vector<std::string>> S3Client::put_parts(const std::string& key, const std::string& upload,
+                                                     std::uint64_t bytes, const ReadBytes& read) {
+  const std::uint64_t part_bytes = std::max(kPartBytes, (bytes + kMaxParts - 1) / kMaxParts);
+  std::vector<std::string> etags;
+  std::string part;
+  for (std::uint64_t offset = 0; offset < bytes; offset += part_bytes) {
+    part.resize(std::min(part_bytes, bytes - offset));
+    TRAINWARDEN_RETURN_IF_ERROR(read(offset, std::as_writable_bytes(std::span(part))));
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::string etag,
+                                 put_part(key, upload, static_cast<int>(etags.size()) + 1, as_bytes(part)));
+    etags.push_back(std::move(etag));
+  }
+  return etags;
+}
+
+Result<std::string> S3Client::put_part(const std::string& key, const std::string& upload, int number,
+                                       ByteSpan content) {
+  const Call call{.method = "PUT",
+                  .key = key,
+                  .query = {{"partNumber", std::to_string(number)}, {"uploadId", upload}},
+                  .body = content};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome outcome, perform(call));
+  if (!outcome.is_fine()) return error_of(call, outcome);
+  return header_of(outcome.answer.headers, "etag");
+}
+
+// An answer that began as a success may end as an error, which its document says.
+Status S3Client::end_upload(const std::string& key, const std::string& upload, const std::vector<std::string>& etags) {
+  const std::string document = completed_upload(etags);
+  std::string text;
+  Call call{.method = "POST", .key = key, .query = {{"uploadId", upload}}, .body = as_bytes(document)};
+  call.headers["content-type"] = "application/xml";
+  call.begin = [&] { text.clear(); };
+  call.take = take_up_to(text, kMaxErrorBytes);
+  TRAINWARDEN_ASSIGN_OR_RETURN(Outcome outcome, perform(call));
+  const std::string code = parse_error_code(text);
+  if (outcome.is_fine() && code.empty()) return {};
+  if (outcome.is_fine()) outcome = {.answer = {.status = 500, .headers = {}}, .error = text};
+  return error_of(call, outcome);
+}
+
 Status S3Client::remove(const std::string& key) {
   const Call call{.method = "DELETE", .key = key};
   TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome outcome, perform(call));
@@ -287,7 +361,8 @@ Result<ObjectPage> S3Client::list(const std::string& prefix, const std::string& 
                                   const std::string& token, int max_keys) {
   std::string text;
   Call call;
-  call.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}, {"max-keys", std::to_string(max_keys)}};
+  call.query = {
+      {"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}, {"max-keys", std::to_string(max_keys)}};
   if (!delimiter.empty()) call.query["delimiter"] = delimiter;
   if (!after.empty()) call.query["start-after"] = after;
   if (!token.empty()) call.query["continuation-token"] = token;

@@ -3,7 +3,8 @@
 //
 // From many threads at once; each call that is under way has a connection of its own, which is kept for the next one.
 // Codes: kNotFound, kAlreadyExists (put with kIfAbsent), kPermissionDenied, kResourceExhausted (quota), kUnavailable
-// (what passes, and did not after all attempts), kAborted (it is another object by now), kInvalidArgument, kInternal.
+// (what passes, and did not after all attempts), kFailedPrecondition (no such bucket, or in another region), kAborted
+// (it is another object by now), kInvalidArgument, kInternal.
 #pragma once
 
 #include <atomic>
@@ -18,8 +19,8 @@
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "store/s3/credentials.h"
-#include "store/s3/http_request.h"
-#include "store/s3/retry_policy.h"
+#include "store/s3/http_connection.h"
+#include "store/s3/retry_pauses.h"
 #include "store/s3/s3_documents.h"
 #include "store/s3/s3_settings.h"
 
@@ -43,12 +44,17 @@ class S3Client {
   // kOutOfRange when it is larger than `limit_bytes`.
   Result<std::string> get_whole(const std::string& key, std::uint64_t limit_bytes);
   Status put(const std::string& key, ByteSpan content, PutCondition condition);
+  // What `read` gives, `bytes` of it, in place of what is there: in parts where it is large, so that no more than some
+  // of them are in memory. Nothing of it is seen before all of it is there.
+  using ReadBytes = std::function<Status(std::uint64_t offset, MutableByteSpan destination)>;
+  Status put_large(const std::string& key, std::uint64_t bytes, const ReadBytes& read);
   Status remove(const std::string& key);  // fine when it is not there
   // Keys that begin with `prefix`, in order; with a delimiter those up to it alone. `after`: behind this key.
   // `token`: the next page.
   Result<ObjectPage> list(const std::string& prefix, const std::string& delimiter, const std::string& after,
                           const std::string& token, int max_keys = 1000);
 
+  Status check_credentials() { return credentials_->get().status(); }
   S3Use use() const;
   const std::string& bucket() const { return bucket_; }
   const S3Settings& settings() const { return settings_; }
@@ -57,6 +63,11 @@ class S3Client {
   struct Call;
   struct Outcome;
 
+  Result<std::string> begin_upload(const std::string& key);
+  Result<std::string> put_part(const std::string& key, const std::string& upload, int number, ByteSpan content);
+  Status end_upload(const std::string& key, const std::string& upload, const std::vector<std::string>& etags);
+  Result<std::vector<std::string>> put_parts(const std::string& key, const std::string& upload, std::uint64_t bytes,
+                                             const ReadBytes& read);
   Result<Outcome> perform(const Call& call);
   Result<Outcome> attempt(const Call& call, std::int64_t clock_offset_ns);
   std::string url_of(const Call& call) const;
@@ -70,7 +81,7 @@ class S3Client {
   const S3Settings settings_;
   const std::shared_ptr<CredentialChain> credentials_;
   const Clock& clock_;
-  RetryPolicy retries_;
+  RetryPauses retries_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<HttpConnection>> idle_;
   std::atomic<std::int64_t> clock_offset_ns_ = 0;  // of the server's clock against ours, where it has said so

@@ -2,6 +2,8 @@
 
 #include <pugixml.hpp>
 
+#include <sstream>
+
 #include <fmt/format.h>
 
 #include "core/base/rfc3339.h"
@@ -22,7 +24,10 @@ Status damaged(std::string_view expected) {
 }
 
 int digit_of(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
 }
 
 // What is wrong with its encoding stays as it is. A '+' is a blank, as in forms: that is how S3 writes one.
@@ -66,6 +71,28 @@ Result<ObjectPage> parse_object_page(std::string_view text) {
   if (is_cut) page.next = root.child_value("NextContinuationToken");
   if (is_cut && (page.next.empty() || page.next.size() > kMaxTokenBytes)) return damaged("NextContinuationToken");
   return page;
+}
+
+Result<std::string> parse_upload_id(std::string_view text) {
+  pugi::xml_document document;
+  const bool is_loaded = load(document, text);
+  std::string id = document.child("InitiateMultipartUploadResult").child_value("UploadId");
+  if (!is_loaded || id.empty()) return damaged("UploadId");
+  return id;
+}
+
+std::string completed_upload(const std::vector<std::string>& etags) {
+  pugi::xml_document document;
+  pugi::xml_node root = document.append_child("CompleteMultipartUpload");
+  root.append_attribute("xmlns") = "http://s3.amazonaws.com/doc/2006-03-01/";
+  for (std::size_t i = 0; i < etags.size(); ++i) {
+    pugi::xml_node part = root.append_child("Part");
+    part.append_child("PartNumber").text().set(static_cast<unsigned long long>(i + 1));
+    part.append_child("ETag").text().set(etags[i].c_str());
+  }
+  std::ostringstream text;
+  document.save(text, "", pugi::format_raw);
+  return text.str();
 }
 
 std::string parse_error_code(std::string_view text) {

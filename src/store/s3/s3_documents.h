@@ -32,6 +32,11 @@ struct ObjectPage {
 // `text` was asked for with encoding-type=url. kDataLoss when it is none.
 Result<ObjectPage> parse_object_page(std::string_view text);
 
+// The UploadId of an <InitiateMultipartUploadResult>. kDataLoss.
+Result<std::string> parse_upload_id(std::string_view text);
+// <CompleteMultipartUpload> with parts 1, 2, ...
+std::string completed_upload(const std::vector<std::string>& etags);
+
 // The code of an <Error>, "NoSuchKey"; empty when it is none.
 std::string parse_error_code(std::string_view text);
 

@@ -10,11 +10,12 @@
 namespace trainwarden::storage {
 namespace {
 
-constexpr int kMaxPages = 1'000;
+constexpr int kMaxPiecePages = 1'000;
 
 class S3WritableFile final : public WritableFile {
  public:
-  S3WritableFile(std::shared_ptr<S3Client> client, std::string key) : client_(std::move(client)), key_(std::move(key)) {}
+  S3WritableFile(std::shared_ptr<S3Client> client, std::string key)
+      : client_(std::move(client)), key_(std::move(key)) {}
 
   Status append(std::span<const ByteSpan> parts) override {
     if (closed_) return closed_error();
@@ -36,7 +37,9 @@ class S3WritableFile final : public WritableFile {
   std::uint64_t bytes() const override { return bytes_; }
 
  private:
-  static Status closed_error() { return Status(Code::kFailedPrecondition, "the file is closed, or an append has failed"); }
+  static Status closed_error() {
+    return Status(Code::kFailedPrecondition, "the file is closed, or an append has failed");
+  }
 
   const std::shared_ptr<S3Client> client_;
   const std::string key_;
@@ -52,7 +55,8 @@ class S3ReadableFile final : public ReadableFile {
 
   Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const override {
     auto read = read_parts(offset, destination);
-    const bool is_moved = !read.ok() && (read.status().code() == Code::kNotFound || read.status().code() == Code::kAborted);
+    const bool is_moved =
+        !read.ok() && (read.status().code() == Code::kNotFound || read.status().code() == Code::kAborted);
     if (!is_moved) return read;
     // Its pieces became one object: the bytes are the same, elsewhere.
     TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<FilePart> found, find_parts(*reach_.client, key_));
@@ -128,8 +132,9 @@ class S3ReadableFile final : public ReadableFile {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t count,
                                  reach_.client->get(part.key, offset, destination, part.info.etag));
     if (count == destination.size()) return {};
-    return Status(Code::kUnavailable, fmt::format("s3://{}/{}: expected {} bytes at {}, got {}", reach_.client->bucket(),
-                                                  printable(part.key), destination.size(), offset, count));
+    return Status(Code::kUnavailable,
+                  fmt::format("s3://{}/{}: expected {} bytes at {}, got {}", reach_.client->bucket(),
+                              printable(part.key), destination.size(), offset, count));
   }
 
   const S3Reach reach_;
@@ -143,14 +148,15 @@ class S3ReadableFile final : public ReadableFile {
 Status find_more_parts(S3Client& client, const std::string& key, std::vector<FilePart>& parts) {
   const std::string after = parts.empty() ? "" : parts.back().key;
   std::string token;
-  for (int page_number = 0; page_number < kMaxPages; ++page_number) {
+  for (int page_number = 0; page_number < kMaxPiecePages; ++page_number) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const ObjectPage page,
                                  client.list(key + std::string(kPieceMark), "", token.empty() ? after : "", token));
     add_pieces(parts, page.objects);
     if (page.next.empty()) return {};
     token = page.next;
   }
-  return Status(Code::kResourceExhausted, fmt::format("s3://{}/{} has too many pieces", client.bucket(), printable(key)));
+  return Status(Code::kResourceExhausted,
+                fmt::format("s3://{}/{} has too many pieces", client.bucket(), printable(key)));
 }
 
 Result<std::vector<FilePart>> find_parts(S3Client& client, const std::string& key) {

@@ -3,7 +3,7 @@
 
 #include "store/s3/appended_file.h"
 #include "store/s3/block_cache.h"
-#include "store/s3/retry_policy.h"
+#include "store/s3/retry_pauses.h"
 
 namespace trainwarden::storage {
 namespace {
@@ -43,16 +43,16 @@ TEST(BlockCacheTest, WhatWasAskedForLastStays) {
   EXPECT_EQ(*cache.find({"b", 0}), std::string(10, 'c'));
 }
 
-TEST(RetryPolicyTest, PausesGrowAndAttemptsEnd) {
-  RetryPolicy policy(4, 1);
+TEST(RetryPausesTest, PausesGrowAndAttemptsEnd) {
+  RetryPauses policy(4, 1);
   EXPECT_LE(policy.pause_after(1)->count(), 100);
   EXPECT_LE(policy.pause_after(2)->count(), 200);
   EXPECT_LE(policy.pause_after(3)->count(), 400);
   EXPECT_FALSE(policy.pause_after(4));
 }
 
-TEST(RetryPolicyTest, AServerThatIsDownIsAskedLessAndLess) {
-  RetryPolicy policy(4, 1);
+TEST(RetryPausesTest, AServerThatIsDownIsAskedLessAndLess) {
+  RetryPauses policy(4, 1);
   int again = 0;
   while (policy.pause_after(1)) ++again;
   EXPECT_EQ(again, 100);

@@ -21,8 +21,8 @@ struct Setting {
 };
 
 // The first of the variables that is set, else the profile's.
-Setting setting_of(const Environment& environment, const AwsSection& profile, std::initializer_list<const char*> variables,
-                   const char* key) {
+Setting setting_of(const Environment& environment, const AwsSection& profile,
+                   std::initializer_list<const char*> variables, const char* key) {
   for (const char* variable : variables) {
     const char* const value = environment(variable);
     if (value != nullptr && *value != '\0') return {value, variable};
@@ -69,8 +69,13 @@ Status read_speed(const Setting& setting, S3Settings& settings) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string unit = lower(trim(text.substr(digits)));
   const auto number = parse_double(text.substr(0, digits));
-  const double scale = unit == "gb" ? 0x1p30 : unit == "mb" ? 0x1p20 : unit == "kb" ? 0x1p10 : unit == "b" || unit.empty() ? 1 : 0;
-  if (!number || scale == 0 || *number * scale < 1 || *number * scale > 0x1p50) return bad(setting, "a speed such as 10MB/s");
+  const double scale = unit == "gb"                  ? 0x1p30
+                       : unit == "mb"                ? 0x1p20
+                       : unit == "kb"                ? 0x1p10
+                       : unit == "b" || unit.empty() ? 1
+                                                     : 0;
+  if (!number || scale == 0 || *number * scale < 1 || *number * scale > 0x1p50)
+    return bad(setting, "a speed such as 10MB/s");
   settings.max_bytes_per_second = static_cast<std::uint64_t>(*number * scale);
   return {};
 }
@@ -91,8 +96,7 @@ Result<S3Settings> read_s3_settings(const Environment& environment, const std::s
   }
   const Setting endpoint = setting({variable::kAwsS3Endpoint, variable::kAwsEndpoint}, "endpoint_url");
   TRAINWARDEN_RETURN_IF_ERROR(read_endpoint(endpoint, settings));
-  TRAINWARDEN_RETURN_IF_ERROR(
-      read_style(setting({}, "s3.addressing_style"), endpoint.value.empty(), bucket, settings));
+  TRAINWARDEN_RETURN_IF_ERROR(read_style(setting({}, "s3.addressing_style"), endpoint.value.empty(), bucket, settings));
   settings.ca_file = setting({variable::kAwsCaBundle}, "ca_bundle").value;
   TRAINWARDEN_RETURN_IF_ERROR(read_speed(setting({}, "s3.max_bandwidth"), settings));
   const Setting attempts = setting({variable::kAwsMaxAttempts}, "max_attempts");

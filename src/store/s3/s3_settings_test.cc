@@ -77,8 +77,9 @@ TEST_F(S3SettingsTest, EndpointsOfOthersHaveTheBucketInThePath) {
 
 TEST_F(S3SettingsTest, BadValuesNameTheirVariable) {
   set("AWS_ENDPOINT_URL", "minio:9000");
-  EXPECT_EQ(error(), "AWS_ENDPOINT_URL: expected https://HOST or http://HOST:PORT, without a user or a path, found "
-                     "\"minio:9000\"");
+  EXPECT_EQ(error(),
+            "AWS_ENDPOINT_URL: expected https://HOST or http://HOST:PORT, without a user or a path, found "
+            "\"minio:9000\"");
   set("AWS_ENDPOINT_URL", "http://user@minio");
   EXPECT_NE(error(), "");
   set("AWS_ENDPOINT_URL", "");
@@ -105,14 +106,14 @@ TEST_F(S3SettingsTest, CredentialsAreThoseOfTheVariablesThenOfTheProfile) {
   EXPECT_EQ(chain.get()->key_id, "x");  // kept
   chain.forget();
   EXPECT_EQ(chain.get()->key_id, "z");
-  set("TRAINWARDEN_S3_UNSIGNED", "1");
+  set("TRAINWARDEN_UNSIGNED", "1");
   EXPECT_EQ(CredentialChain(environment(), clock).get()->key_id, "");
 }
 
 TEST(AwsProfile, SectionsHaveTheirLines) {
   const char* text = "# x\n[a]\nk = v\nnested =\n  inner = 1\n\tother=2\nlast = 3\n[ b ]\r\nk=w\r\nodd line\n";
-  EXPECT_EQ(aws_section(text, "a"), (AwsSection{{"k", "v"}, {"nested", ""}, {"nested.inner", "1"}, {"nested.other", "2"},
-                                                {"last", "3"}}));
+  EXPECT_EQ(aws_section(text, "a"),
+            (AwsSection{{"k", "v"}, {"nested", ""}, {"nested.inner", "1"}, {"nested.other", "2"}, {"last", "3"}}));
   EXPECT_EQ(aws_section(text, "b"), (AwsSection{{"k", "w"}}));
   EXPECT_TRUE(aws_section(text, "c").empty());
   EXPECT_TRUE(aws_section("[", "").empty());

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "store/s3/s3_address.h"
 #include "store/s3/s3_files.h"
+#include "store/storage/bucket_folder.h"
 #include "store/storage/location.h"
 #include "store/storage/path_rules.h"
 #include "store/storage/unreachable_storage.h"
@@ -19,7 +20,8 @@ namespace {
 constexpr std::size_t kCacheBytes = std::size_t{64} << 20;
 constexpr int kMaxListedPages = 1'000;  // of a thousand each
 
-// Tells one content from another. Amazon's times are those of seconds: the same content put twice in one looks the same.
+// Tells one content from another. Amazon's times are those of seconds: the same content put twice in one looks the
+// same.
 std::uint64_t identity_of(const ObjectInfo& info) {
   const std::size_t hash = std::hash<std::string>{}(fmt::format("{} {}", info.etag, info.changed_unix_ns));
   return hash == 0 ? 1 : hash;
@@ -73,6 +75,7 @@ class S3Storage final : public Storage {
     return Status(Code::kUnimplemented, fmt::format("{}: buckets have no locks", describe(path)));
   }
   bool locked(const std::string&) const override { return false; }
+  bool has_locks() const override { return false; }
   std::string describe(const std::string& path) const override {
     return fmt::format("s3://{}/{}", client().bucket(), key_of(path));
   }
@@ -209,12 +212,17 @@ std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std
   return std::make_shared<S3Storage>(std::move(client), std::move(prefix));
 }
 
+Result<BucketPlace> s3_client_of(const std::string& address) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(S3Address parsed,
+                               parse_s3_address(std::string_view(address).substr(kBucketScheme.size())));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::shared_ptr<S3Client> client, client_of(parsed.bucket));
+  return BucketPlace{std::move(client), std::move(parsed.prefix)};
+}
+
 std::shared_ptr<Storage> open_s3_storage(const std::string& rest) {
-  auto address = parse_s3_address(rest);
-  if (!address.ok()) return create_unreachable_storage(address.status());
-  auto client = client_of(address->bucket);
-  if (!client.ok()) return create_unreachable_storage(client.status());
-  return create_s3_storage(*std::move(client), std::move(address->prefix));
+  auto place = s3_client_of(std::string(kBucketScheme) + rest);
+  if (!place.ok()) return create_unreachable_storage(place.status());
+  return create_s3_storage(std::move(place->client), std::move(place->prefix));
 }
 
 void use_s3() {

@@ -5,7 +5,8 @@
 // - A file that grows is many objects (appended_file.h), one for each append: for small files. What is large is written
 //   elsewhere first, and put here whole.
 // - There are no locks (kUnimplemented); leases show who lives.
-// - put_if_absent() is safe where the server knows conditional requests (If-None-Match), as Amazon's, MinIO and Ceph do.
+// - put_if_absent() is safe where the server knows conditional requests (If-None-Match), as Amazon's, MinIO and Ceph
+// do.
 //   Where it does not, two who write in the same moment may both believe that they were first.
 #pragma once
 
@@ -19,6 +20,14 @@
 namespace trainwarden::storage {
 
 std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std::string prefix);
+
+// The bucket that an address leads to, as the environment has settings and credentials for it, and what lies there:
+// "s3://BUCKET/PREFIX".
+struct BucketPlace {
+  std::shared_ptr<S3Client> client;
+  std::string prefix;
+};
+Result<BucketPlace> s3_client_of(const std::string& address);
 
 // With the settings and credentials of the environment. What is wrong with the address, or with those, is what each
 // call fails with. `rest` is what follows "s3://".

@@ -1,4 +1,4 @@
-// A bucket as a storage, against a server of its own (moto's). Needs TRAINWARDEN_S3_PYTHON, a Python that has it.
+// A bucket as a storage, against a server of its own (moto's). Needs TRAINWARDEN_MOTO_PYTHON, a Python that has it.
 #include "store/s3/s3_storage.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +12,8 @@
 #include "core/exchange/server_testing.h"
 #include "store/s3/appended_file.h"
 #include "store/s3/block_cache.h"
+#include "store/s3/bucket_mirror.h"
+#include "store/storage/memory_storage.h"
 
 namespace trainwarden::storage {
 namespace {
@@ -19,7 +21,7 @@ namespace {
 class S3StorageTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const char* const python = std::getenv("TRAINWARDEN_S3_PYTHON");
+    const char* const python = std::getenv("TRAINWARDEN_MOTO_PYTHON");
     if (python == nullptr) return;
     server_ = std::make_unique<exchange::TestServer>(
         std::vector<std::string>{python, TW_SOURCE_DIR "/tests/servers/s3_server.py"});
@@ -27,7 +29,7 @@ class S3StorageTest : public testing::Test {
   static void TearDownTestSuite() { server_.reset(); }
 
   void SetUp() override {
-    if (!server_) GTEST_SKIP() << "TRAINWARDEN_S3_PYTHON names no Python with moto";
+    if (!server_) GTEST_SKIP() << "TRAINWARDEN_MOTO_PYTHON names no Python with moto";
     storage_ = reach("bucket", std::string("runs/") + testing::UnitTest::GetInstance()->current_test_info()->name());
   }
 
@@ -37,8 +39,12 @@ class S3StorageTest : public testing::Test {
              : std::string_view(name) == "AWS_SECRET_ACCESS_KEY" ? "secret"
                                                                  : nullptr;
     };
-    S3Settings settings{.region = "us-east-1", .endpoint = "http://127.0.0.1:" + port, .path_style = true,
-                        .is_encrypted = false, .ca_file = "", .max_attempts = 2};
+    S3Settings settings{.region = "us-east-1",
+                        .endpoint = "http://127.0.0.1:" + port,
+                        .path_style = true,
+                        .is_encrypted = false,
+                        .ca_file = "",
+                        .max_attempts = 2};
     return std::make_shared<S3Client>(bucket, settings, std::make_shared<CredentialChain>(environment, system_clock()),
                                       system_clock());
   }
@@ -47,6 +53,7 @@ class S3StorageTest : public testing::Test {
     return create_s3_storage(client_, prefix);
   }
 
+  std::shared_ptr<S3Client> client_to_bucket() const { return client_; }
   Storage& storage() { return *storage_; }
   S3Client& client() { return *client_; }
   Status put(const std::string& path, std::string_view content) {
@@ -199,11 +206,104 @@ TEST_F(S3StorageTest, ErrorsSayWhereAndWhy) {
   EXPECT_EQ(storage().lock("lock").status().code(), Code::kUnimplemented);
   EXPECT_EQ(storage().open("../x").status().code(), Code::kInvalidArgument);
   const Status none = reach("elsewhere", "x")->list("").status();
-  EXPECT_EQ(none.code(), Code::kNotFound) << none.to_string();
+  EXPECT_EQ(none.code(), Code::kFailedPrecondition) << none.to_string();
   EXPECT_NE(none.message().find("there is no such bucket"), std::string::npos) << none.message();
   const Status down = create_s3_storage(client_to("bucket", "1"), "x")->list("").status();
   EXPECT_EQ(down.code(), Code::kUnavailable) << down.to_string();
   EXPECT_NE(down.message().find("http://127.0.0.1:1"), std::string::npos) << down.message();
+}
+
+class BucketMirrorTest : public S3StorageTest {
+ protected:
+  void SetUp() override {
+    S3StorageTest::SetUp();
+    if (IsSkipped()) return;
+    prefix_ = std::string("runs/") + testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = create_memory_storage();
+    folder_->set_content("run.json", "{}");
+    folder_->set_content("journal/rank-00000/seg-00000000.tw", "first");
+    folder_->set_content("journal/rank-00000/writer.lock", "1");
+  }
+  BucketMirror begun() {
+    BucketMirror mirror(folder_, client_to_bucket(), prefix_);
+    EXPECT_TRUE(mirror.begin().ok());
+    return mirror;
+  }
+  std::vector<std::string> keys() {
+    std::vector<std::string> keys;
+    const auto page = client().list(prefix_ + "/", "", "", "");
+    if (page.ok()) {
+      for (const ListedObject& object : page->objects) keys.push_back(object.key.substr(prefix_.size() + 1));
+    }
+    return keys;
+  }
+
+  std::shared_ptr<MemoryStorage> folder_;
+  std::string prefix_;
+};
+
+constexpr const char* kFirst = "journal/rank-00000/seg-00000000.tw";
+
+TEST_F(BucketMirrorTest, WhatGrowsIsSentInPiecesAndThenWhole) {
+  BucketMirror mirror = begun();
+  EXPECT_TRUE(mirror.look(false).problem.ok());
+  EXPECT_EQ(content(kFirst), "first");
+  EXPECT_FALSE(storage().exists("journal/rank-00000/writer.lock"));
+  folder_->set_content(kFirst, "first and more");
+  const MirrorRound round = mirror.look(false);
+  EXPECT_EQ(round.bytes, 9u);
+  EXPECT_EQ(content(kFirst), "first and more");
+  EXPECT_EQ(mirror.look(false).bytes, 0u);
+  EXPECT_EQ(keys().size(), 4u);  // run.json, and three pieces
+  // The next segment says that this one is whole.
+  folder_->set_content("journal/rank-00000/seg-00000001.tw", "second");
+  mirror.look(false);
+  EXPECT_EQ(content(kFirst), "first and more");
+  EXPECT_EQ(content("journal/rank-00000/seg-00000001.tw"), "second");
+  EXPECT_TRUE(mirror.look(true).problem.ok());
+  EXPECT_EQ(keys(), (std::vector<std::string>{kFirst, "journal/rank-00000/seg-00000001.tw", "run.json"}));
+  EXPECT_EQ(mirror.look(true).bytes, 0u);
+}
+
+TEST_F(BucketMirrorTest, AnotherOneGoesOnWhereTheFirstHasEnded) {
+  begun().look(false);
+  folder_->set_content(kFirst, "first and more");
+  BucketMirror second = begun();
+  EXPECT_EQ(second.look(false).bytes, 9u);  // neither run.json nor what was there
+  EXPECT_EQ(content(kFirst), "first and more");
+  second.look(true);
+  BucketMirror third = begun();
+  EXPECT_EQ(third.look(true).bytes, 0u);
+  EXPECT_EQ(keys().size(), 2u);
+}
+
+TEST_F(BucketMirrorTest, AFileThatIsReplacedIsSentAgain) {
+  BucketMirror mirror = begun();
+  mirror.look(false);
+  const std::string lease = "journal/rank-00000/writer.lease";
+  ASSERT_TRUE(folder_->replace(lease, as_bytes("one")).ok());
+  EXPECT_EQ(mirror.look(false).bytes, 3u);
+  ASSERT_TRUE(folder_->replace(lease, as_bytes("two")).ok());
+  EXPECT_EQ(mirror.look(false).bytes, 3u);
+  EXPECT_EQ(content(lease), "two");
+  EXPECT_EQ(begun().look(false).bytes, 0u);
+}
+
+TEST_F(BucketMirrorTest, WhatIsLargeTravelsInParts) {
+  std::string large((std::size_t{33} << 20) + 7, 'x');
+  for (std::size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i / 1000 % 26);
+  folder_->set_content("checkpoints/step-000001-rank-00000.pt", large);
+  EXPECT_TRUE(begun().look(true).problem.ok());
+  EXPECT_EQ(storage().read("checkpoints/step-000001-rank-00000.pt", 64u << 20).value_or(""), large);
+}
+
+TEST_F(BucketMirrorTest, WhatCouldNotBeSentIsCounted) {
+  BucketMirror mirror(folder_, client_to("bucket", "1"), prefix_);
+  EXPECT_EQ(mirror.begin().code(), Code::kUnavailable);
+  const MirrorRound round = mirror.look(false);
+  EXPECT_EQ(round.problem.code(), Code::kUnavailable);
+  EXPECT_EQ(round.files_behind, 2u);
+  EXPECT_EQ(round.bytes_behind, 7u);
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ namespace trainwarden::storage {
 struct AwsCredentials {
   std::string key_id;  // empty: requests are not signed, for what is public
   std::string secret;
-  std::string session_token;           // empty: they are not of a session
-  std::int64_t expires_unix_ns = 0;    // 0: never
+  std::string session_token;         // empty: they are not of a session
+  std::int64_t expires_unix_ns = 0;  // 0: never
 };
 
-using QueryParameters = std::map<std::string, std::string>;            // neither name nor value is encoded
-using HeaderMap = std::map<std::string, std::string, std::less<>>;     // names in lower case
+using QueryParameters = std::map<std::string, std::string>;         // neither name nor value is encoded
+using HeaderMap = std::map<std::string, std::string, std::less<>>;  // names in lower case
 
 struct SignedParts {
   std::string_view method;  // "GET"

@@ -31,6 +31,7 @@ class ForwardingStorage : public Storage {
   bool exists(const std::string& path) const override { return base_.exists(path); }
   Result<std::unique_ptr<Lock>> lock(const std::string& path) override { return base_.lock(path); }
   bool locked(const std::string& path) const override { return base_.locked(path); }
+  bool has_locks() const override { return base_.has_locks(); }
   std::optional<std::int64_t> lock_holder(const std::string& path) const override { return base_.lock_holder(path); }
   std::string describe(const std::string& path) const override { return base_.describe(path); }
 

@@ -140,7 +140,7 @@ bool is_leased(const Storage& storage, const std::string& path, const Clock& clo
   if (storage.locked(lock_of_lease(path))) return true;
   const auto promise = read_promise(storage, path);
   if (!promise || !still_counts(*promise, clock.unix_ns())) return false;
-  const bool lock_could_be_seen = promise->locked && promise->boot == boot_id();
+  const bool lock_could_be_seen = storage.has_locks() && promise->locked && promise->boot == boot_id();
   return !lock_could_be_seen;
 }
 

@@ -58,6 +58,7 @@ class PrefixStorage final : public Storage {
   bool locked(const std::string& path) const override {
     return check_file_path(path).ok() && base_->locked(whole(path));
   }
+  bool has_locks() const override { return base_->has_locks(); }
   std::optional<std::int64_t> lock_holder(const std::string& path) const override {
     return check_file_path(path).ok() ? base_->lock_holder(whole(path)) : std::nullopt;
   }

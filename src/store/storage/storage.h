@@ -114,6 +114,8 @@ class Storage {
   // kUnimplemented where the storage has no locks (store/storage/lease.h).
   virtual Result<std::unique_ptr<Lock>> lock(const std::string& path) = 0;
   virtual bool locked(const std::string& path) const = 0;  // by anybody; does not take it
+  // False: nobody can have a lock here, and what lies here may have been copied from where somebody has one.
+  virtual bool has_locks() const { return true; }
   // The id of the process of this machine that holds it right now, as far as that can be proved: never one that had it
   // once, or that has the same id on another machine. Nothing when it is free, when who holds it cannot be seen from
   // here, and for storages without processes.

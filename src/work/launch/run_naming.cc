@@ -61,12 +61,9 @@ fs::path runs_folder(const std::string& option, const Environment& environment) 
 }
 
 Result<fs::path> locate_run(const std::string& text, const fs::path& folder) {
-  if (is_run(text)) return fs::path(text);
-  if (text.find('/') != std::string::npos) {
-    return Status(Code::kNotFound,
-                  fmt::format("no run at {}: there is no {} in it, and neither collections nor index of smdebug's",
-                              printable(text), journal::kRunFile));
-  }
+  const Status status = trial::check_run(storage::Location(text));
+  if (status.ok()) return fs::path(text);
+  if (text.find('/') != std::string::npos) return status;
   if (is_run(folder / text)) return folder / text;
   return unknown_run(text, folder);
 }

@@ -9,6 +9,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_demo(app, action);
   add_run(app, action);
   add_sample(app, action);
+  add_mirror(app, action);
   add_capture(app, action);
   add_profile(app, action);
   add_submit(app, action);

@@ -21,6 +21,7 @@ using CommandAction = std::function<int()>;
 // Each adds one sub-command to `app`; parsing it sets `action`.
 void add_run(CLI::App& app, CommandAction& action);
 void add_sample(CLI::App& app, CommandAction& action);
+void add_mirror(CLI::App& app, CommandAction& action);
 void add_capture(CLI::App& app, CommandAction& action);
 void add_profile(CLI::App& app, CommandAction& action);
 void add_job(CLI::App& app, CommandAction& action);

@@ -32,6 +32,7 @@
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/bill_view.h"
 #include "ui/cli/reports/diagnosis_view.h"
+#include "ui/cli/reports/mirror_view.h"
 #include "ui/cli/reports/output_view.h"
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/reports/run_summary.h"
@@ -64,6 +65,7 @@ struct RunOptions {
   bool inside = false;
   bool page = false;
   std::optional<int> page_port;
+  std::string mirror;
   bool tied = false;
   bool resume = false;
   std::string exit_record;
@@ -204,6 +206,9 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   TRAINWARDEN_RETURN_IF_ERROR(choose_profiling(options, sample, plan));
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
+  if (!options.mirror.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(plan.mirror, checked_mirror_address(options.mirror, plan.run));
+  }
   TRAINWARDEN_RETURN_IF_ERROR(choose_output(options, plan));
   TRAINWARDEN_RETURN_IF_ERROR(choose_sampler(options, sample, plan));
   AttachPlan attach = plan_attach(options.command, options.attach);
@@ -359,6 +364,7 @@ int act(const RunOptions& options) {
   if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
   write_asked_report(*plan, *result, judging->rule_ids);
   print_summary(options, *plan, *result, inside);
+  if (result->mirror && result->run_appeared) finish_mirror(*result->mirror, plan->mirror);
   return run_exit_code(*result, inside);
 }
 
@@ -388,6 +394,7 @@ void add_run(CLI::App& app, CommandAction& action) {
                    "Rules that can judge inside the program do, before the optimizer steps; skip-step implies it");
   command.add_flag("--page", o.page, "Show the run on a page of the browser until the program ends; prints its link");
   command.add_option("--page-port", o.page_port, "The same, on this port")->type_name("N")->check(CLI::Range(0, 65535));
+  command.add_option("--mirror", o.mirror, "Keep the run in a bucket too: s3://BUCKET/PREFIX")->type_name("ADDRESS");
   command.add_flag("--resume", o.resume, "Go on with the run that has this name already, also when it has ended")
       ->needs("--name");
   command.add_flag("--tied", o.tied, "End the program when this process ends, in whatever way");
@@ -404,6 +411,7 @@ void add_run(CLI::App& app, CommandAction& action) {
                          "trainwarden run --log train.log -- python train.py",
                          "trainwarden run --log train.log --metrics metrics.toml -- python train.py",
                          "trainwarden run --tensorboard board -- python train.py",
+                         "trainwarden run --mirror s3://bucket/runs/ -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py",
                          "trainwarden run --profiler-config profilerconfig.json -- python3 train.py"});
 }

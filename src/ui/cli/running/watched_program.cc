@@ -21,6 +21,7 @@ class ProgramView final : public WatchView {
   ProgramView(const ProgramPlan& plan, std::unique_ptr<output::OutputMetrics> metrics)
       : WatchView(stderr, plan.chatter),
         board_folder_(plan.board.folder),
+        mirror_address_(plan.mirror),
         metrics_(std::move(metrics)),
         sampler_plan_(plan.sampler),
         profiler_config_(plan.profiler_config) {
@@ -29,6 +30,9 @@ class ProgramView final : public WatchView {
 
   void on_start(const std::filesystem::path& run, pid_t program) override {
     if (!board_folder_.empty()) board_ = std::make_unique<LiveExport>(run, board_folder_);
+    if (!mirror_address_.empty()) {
+      mirror_ = std::make_unique<RunMirror>(MirrorPlan{.run = run, .address = mirror_address_}, false);
+    }
     if (sampler_plan_) start_sampler(program);
     if (profiler_config_) follow_profiler_config(run);
   }
@@ -63,6 +67,7 @@ class ProgramView final : public WatchView {
 
   std::optional<output::OutputResult> metrics() { return std::move(metrics_result_); }
   const std::optional<sampling::SamplerResult>& sampled() const { return sampled_; }
+  std::unique_ptr<RunMirror> mirror() { return std::move(mirror_); }
   std::optional<Result<ExportReport>> board() { return board_ ? std::optional(board_->result()) : std::nullopt; }
 
  private:
@@ -86,6 +91,8 @@ class ProgramView final : public WatchView {
 
   const std::filesystem::path board_folder_;
   std::unique_ptr<LiveExport> board_;
+  const std::string mirror_address_;
+  std::unique_ptr<RunMirror> mirror_;
   const std::unique_ptr<output::OutputMetrics> metrics_;
   std::optional<output::OutputResult> metrics_result_;
   std::unique_ptr<JobRuleNotes> rules_;  // null: it is no job's
@@ -128,6 +135,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   result.board = view.board();
   result.metrics = view.metrics();
   result.sampled = view.sampled();
+  result.mirror = view.mirror();
   return result;
 }
 

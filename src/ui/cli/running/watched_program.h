@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "trainwarden/transfer.h"
 #include "ui/cli/options/capture_choice.h"
 #include "ui/cli/running/paced_sampler.h"
+#include "ui/cli/running/run_mirror.h"
 #include "ui/cli/running/watch_view.h"
 #include "work/launch/launcher.h"
 #include "work/output/output_metrics.h"
@@ -29,6 +31,7 @@ struct FollowedProfilerConfig {
 struct ProgramPlan : launch::LaunchPlan {
   std::optional<int> page_port;  // of the page beside it, 0: one that is free; nothing: no page
   Board board;                   // where the run is shown while it trains
+  std::string mirror;            // "s3://...": where the run is kept too; empty: nowhere
   Chatter chatter = Chatter::kVerdicts;
   std::optional<output::OutputPlan> metrics;     // what is read of the program's output
   std::optional<sampling::SamplerPlan> sampler;  // of this machine, while the program runs
@@ -41,6 +44,7 @@ struct ProgramResult : launch::LaunchResult {
   std::optional<Result<ExportReport>> board;       // when it was to be shown to TensorBoard
   std::optional<output::OutputResult> metrics;     // when its output was to be read
   std::optional<sampling::SamplerResult> sampled;  // when the machine was to be sampled
+  std::unique_ptr<RunMirror> mirror;               // when the run was to be kept elsewhere too; it has not ended
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
   int combined_exit_code() const;

@@ -16,16 +16,16 @@ namespace trainwarden::storage {
 // Gets the body of an answer as it comes; false: no more of it is wanted.
 using TakeBody = std::function<bool(int status, std::string_view bytes)>;
 
-struct HttpRequest {
+struct ClientRequest {
   const char* method = "GET";
   std::string url;
   HeaderMap headers;
-  ByteSpan body;      // of PUT and POST; must outlive the exchange
-  TakeBody take;      // none: the body is read and forgotten
+  ByteSpan body;                           // of PUT and POST; must outlive the exchange
+  TakeBody take;                           // none: the body is read and forgotten
   std::uint64_t max_bytes_per_second = 0;  // 0: no limit
 };
 
-struct HttpAnswer {
+struct ClientAnswer {
   int status = 0;
   HeaderMap headers;
 };
@@ -37,7 +37,7 @@ class HttpConnection {
 
   // Any status is an answer. Errors as Transfer::perform(); kOutOfRange: `take` wanted no more. Redirects are not
   // followed.
-  Result<HttpAnswer> exchange(const HttpRequest& request, std::string_view place, const std::stop_token& stop = {});
+  Result<ClientAnswer> exchange(const ClientRequest& request, std::string_view place, const std::stop_token& stop = {});
 
  private:
   exchange::Transfer transfer_;

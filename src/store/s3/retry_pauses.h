@@ -1,6 +1,6 @@
 // How often a request to S3 is made again, and after which pause: exponential with full jitter
-// (aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter), within a budget that all requests share, so that a
-// server that is down is not asked more than it was before.
+// (aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter), within a budget that all requests share, so that
+// a server that is down is not asked more than it was before.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 namespace trainwarden::storage {
 
 // From many threads at once.
-class RetryPolicy {
+class RetryPauses {
  public:
-  RetryPolicy(int max_attempts, std::uint64_t seed) : max_attempts_(max_attempts), random_(seed) {}
+  RetryPauses(int max_attempts, std::uint64_t seed) : max_attempts_(max_attempts), random_(seed) {}
 
   // The pause before attempt `attempt` + 1, after number `attempt` (from 1) has failed; nothing: it is not made.
   std::optional<std::chrono::milliseconds> pause_after(int attempt);

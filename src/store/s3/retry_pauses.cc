@@ -1,4 +1,4 @@
-#include "store/s3/retry_policy.h"
+#include "store/s3/retry_pauses.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr std::int64_t kFirstPauseMs = 100, kMaxPauseMs = 10'000;
 
 }  // namespace
 
-std::optional<std::chrono::milliseconds> RetryPolicy::pause_after(int attempt) {
+std::optional<std::chrono::milliseconds> RetryPauses::pause_after(int attempt) {
   const std::lock_guard guard(mutex_);
   if (attempt >= max_attempts_ || budget_ < kRetryCost) return std::nullopt;
   budget_ -= kRetryCost;
@@ -19,7 +19,7 @@ std::optional<std::chrono::milliseconds> RetryPolicy::pause_after(int attempt) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(random_ >> 33) % (most + 1));
 }
 
-void RetryPolicy::answered(int attempts) {
+void RetryPauses::answered(int attempts) {
   const std::lock_guard guard(mutex_);
   budget_ = std::min(kBudget, budget_ + kRetryCost * (attempts - 1) + 1);
 }

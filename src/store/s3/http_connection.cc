@@ -1,4 +1,4 @@
-#include "store/s3/http_request.h"
+#include "store/s3/http_connection.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@ constexpr std::size_t kMaxHeaderBytes = 64 * 1024;
 constexpr long kSlowBytesPerSecond = 1, kSlowSeconds = 20;
 
 struct Reader {
-  const HttpRequest& request;
-  HttpAnswer answer;
+  const ClientRequest& request;
+  ClientAnswer answer;
   std::size_t header_bytes = 0;
   bool had_enough = false;
 };
@@ -38,7 +38,7 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* target)
   return reader.had_enough ? 0 : count;
 }
 
-void set_method(exchange::Transfer& transfer, const HttpRequest& request) {
+void set_method(exchange::Transfer& transfer, const ClientRequest& request) {
   const std::string_view method = request.method;
   if (method == "HEAD") transfer.set(CURLOPT_NOBODY, 1L);
   if (method == "PUT" || method == "POST") {
@@ -50,8 +50,8 @@ void set_method(exchange::Transfer& transfer, const HttpRequest& request) {
 
 }  // namespace
 
-Result<HttpAnswer> HttpConnection::exchange(const HttpRequest& request, std::string_view place,
-                                            const std::stop_token& stop) {
+Result<ClientAnswer> HttpConnection::exchange(const ClientRequest& request, std::string_view place,
+                                              const std::stop_token& stop) {
   exchange::CurlList headers;
   for (const auto& [name, value] : request.headers) headers.add(fmt::format("{}: {}", name, value));
   // What libcurl would add by itself: a wait for "100 Continue", and the type of a form.

@@ -1,0 +1,176 @@
+#include "store/s3/bucket_mirror.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/exchange/digest.h"
+#include "store/storage/path_rules.h"
+
+namespace trainwarden::storage {
+namespace {
+
+constexpr std::uint64_t kMaxPieceBytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{64} << 20;  // whose digest is computed
+constexpr int kMaxMirrorPages = 10'000;
+constexpr int kMaxDepth = 16;
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool stays_here(std::string_view name) {
+  return name.ends_with(".lock") || name.ends_with(".tmp");
+}
+
+// Files to which their writers append.
+bool is_segment(std::string_view path) {
+  return path.ends_with(".tw") && name_of(path).starts_with("seg-");
+}
+
+// run.json says what everything else belongs to.
+bool comes_before(std::string_view a, std::string_view b) {
+  const bool a_first = a == "run.json", b_first = b == "run.json";
+  return a_first != b_first ? a_first : a < b;
+}
+
+Status read_all(const ReadableFile& file, std::uint64_t offset, MutableByteSpan destination) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t count, file.read_at(offset, destination));
+  if (count == destination.size()) return {};
+  return Status(Code::kUnavailable, "the file became shorter while it was read");
+}
+
+}  // namespace
+
+BucketMirror::BucketMirror(std::shared_ptr<Storage> folder, std::shared_ptr<S3Client> client, std::string prefix)
+    : folder_(std::move(folder)), client_(std::move(client)), prefix_(std::move(prefix)) {}
+
+Status BucketMirror::begin() {
+  const std::string beginning = key_of("");
+  std::string token;
+  for (int number = 0; number < kMaxMirrorPages; ++number) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ObjectPage page, client_->list(beginning, "", "", token));
+    for (const ListedObject& object : page.objects) {
+      if (!object.key.starts_with(beginning)) continue;
+      const std::string path = object.key.substr(beginning.size());
+      if (const auto piece = parse_piece_name(path)) {
+        add_pieces(there_[std::string(piece->file)].pieces, {object});
+      } else {
+        There& there = there_[path];
+        there.bytes = object.info.bytes;
+        there.etag = object.info.etag;
+      }
+    }
+    if (page.next.empty()) return {};
+    token = page.next;
+  }
+  return Status(Code::kResourceExhausted, fmt::format("s3://{}/{} has too many objects", client_->bucket(), prefix_));
+}
+
+MirrorRound BucketMirror::look(bool is_last) {
+  MirrorRound round;
+  std::vector<Local> files;
+  round.problem = find_files("", files);
+  std::sort(files.begin(), files.end(), [](const Local& a, const Local& b) { return comes_before(a.path, b.path); });
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    // The last segment of a writer is the one that it appends to.
+    const bool is_writers_last = i + 1 == files.size() || !is_segment(files[i + 1].path) ||
+                                 parent_path(files[i + 1].path) != parent_path(files[i].path);
+    files[i].is_growing = is_segment(files[i].path) && is_writers_last;
+    const Status status = send(files[i], is_last, round);
+    if (status.ok()) continue;
+    if (round.problem.ok()) round.problem = status;
+    ++round.files_behind;
+    const There& there = there_[files[i].path];
+    const std::uint64_t sent = there.pieces.empty() ? 0 : bytes_of(there.pieces);
+    round.bytes_behind += files[i].info.bytes - std::min(sent, files[i].info.bytes);
+  }
+  return round;
+}
+
+Status BucketMirror::find_files(const std::string& folder, std::vector<Local>& files) const {
+  if (std::count(folder.begin(), folder.end(), '/') >= kMaxDepth) return {};
+  const auto entries = folder_->entries(folder);
+  if (!entries.ok()) return entries.status().code() == Code::kNotFound ? Status() : entries.status();
+  for (const Entry& entry : *entries) {
+    std::string path = folder.empty() ? entry.name : fmt::format("{}/{}", folder, entry.name);
+    if (entry.info.kind == FileInfo::Kind::kFolder) {
+      TRAINWARDEN_RETURN_IF_ERROR(find_files(path, files));
+    } else if (entry.info.kind == FileInfo::Kind::kFile && !stays_here(entry.name)) {
+      files.push_back({.path = std::move(path), .info = entry.info});
+    }
+  }
+  return {};
+}
+
+Status BucketMirror::send(const Local& file, bool is_last, MirrorRound& round) {
+  There& there = there_[file.path];
+  const bool is_whole = !file.is_growing || is_last;
+  if (!is_whole && !there.etag.empty() && there.bytes == file.info.bytes) return {};  // whole before, and so far
+  if (!is_whole) return send_growth(file, there, round);
+  if (!is_same(file, there)) TRAINWARDEN_RETURN_IF_ERROR(send_whole(file, there, round));
+  return remove_pieces(there);
+}
+
+bool BucketMirror::is_same(const Local& file, const There& there) const {
+  if (there.etag.empty() || there.bytes != file.info.bytes) return false;
+  if (there.sent.identity != 0) {
+    return there.sent.identity == file.info.identity && there.sent.changed_unix_ns == file.info.changed_unix_ns;
+  }
+  // Of a mirror before this one. The tag of an object that was put at once is its MD5; what was put in parts has
+  // another tag, and is a segment, which never changes.
+  if (is_segment(file.path)) return true;
+  if (file.info.bytes > kMaxComparedBytes) return false;
+  const auto content = folder_->read(file.path, kMaxComparedBytes);
+  const auto digest = content.ok() ? exchange::md5(*content) : content;
+  return digest.ok() && there.etag == fmt::format("\"{}\"", exchange::hex(*digest));
+}
+
+// From where the pieces end.
+Status BucketMirror::send_growth(const Local& file, There& there, MirrorRound& round) {
+  const auto opened = folder_->open(file.path);
+  if (!opened.ok()) return opened.status().code() == Code::kNotFound ? Status() : opened.status();
+  const std::string key = key_of(file.path);
+  if (there.pieces.empty()) {
+    TRAINWARDEN_RETURN_IF_ERROR(client_->put(piece_name(key, 0), {}, PutCondition::kAlways));
+    add_pieces(there.pieces, {{.key = piece_name(key, 0), .info = {}}});
+  }
+  std::string piece;
+  for (std::uint64_t sent = bytes_of(there.pieces); sent < file.info.bytes; sent = bytes_of(there.pieces)) {
+    piece.resize(std::min(kMaxPieceBytes, file.info.bytes - sent));
+    TRAINWARDEN_RETURN_IF_ERROR(read_all(**opened, sent, std::as_writable_bytes(std::span(piece))));
+    const std::string name = piece_name(key, there.pieces.size());
+    TRAINWARDEN_RETURN_IF_ERROR(client_->put(name, as_bytes(piece), PutCondition::kAlways));
+    add_pieces(there.pieces, {{.key = name, .info = {.bytes = piece.size()}}});
+    ++round.files;
+    round.bytes += piece.size();
+  }
+  return {};
+}
+
+Status BucketMirror::send_whole(const Local& file, There& there, MirrorRound& round) {
+  const auto opened = folder_->open(file.path);
+  if (!opened.ok()) return opened.status().code() == Code::kNotFound ? Status() : opened.status();
+  // Opened once, so that a file that is replaced meanwhile is sent as it was or as it is.
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t bytes, (*opened)->bytes());
+  TRAINWARDEN_RETURN_IF_ERROR(client_->put_large(
+      key_of(file.path), bytes,
+      [&](std::uint64_t offset, MutableByteSpan destination) { return read_all(**opened, offset, destination); }));
+  there.bytes = bytes;
+  there.etag = "sent";
+  there.sent = file.info;
+  ++round.files;
+  round.bytes += bytes;
+  return {};
+}
+
+Status BucketMirror::remove_pieces(There& there) {
+  while (!there.pieces.empty()) {
+    TRAINWARDEN_RETURN_IF_ERROR(client_->remove(there.pieces.back().key));
+    there.pieces.pop_back();
+  }
+  return {};
+}
+
+}  // namespace trainwarden::storage
