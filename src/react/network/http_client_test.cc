@@ -17,7 +17,7 @@ using std::chrono::steady_clock;
 
 class HttpClient : public testing::Test {
  protected:
-  HttpClient() { EXPECT_TRUE(make_certificates(folder_.path())); }
+  HttpClient() { EXPECT_TRUE(exchange::make_certificates(folder_.path())); }
 
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   std::vector<std::string> certificate(const std::string& name) const {
@@ -31,7 +31,8 @@ class HttpClient : public testing::Test {
     return limits;
   }
 
-  static PostRequest request(const TestServer& server, const std::string& path, const std::string& scheme = "http") {
+  static PostRequest request(const exchange::TestServer& server, const std::string& path,
+                             const std::string& scheme = "http") {
     PostRequest request;
     const auto target = parse_target_url(scheme + "://localhost:" + server.port() + path, false);
     EXPECT_TRUE(target.ok()) << target.status().to_string();
@@ -45,7 +46,7 @@ class HttpClient : public testing::Test {
 };
 
 TEST_F(HttpClient, SendsHeadersAndBodyOverTls) {
-  const TestServer server("http_server.py", record(), certificate("server"));
+  const exchange::TestServer server("http_server.py", record(), certificate("server"));
   const auto answer = post(request(server, "/status/200?secret=1", "https"), trusting_ca(), {});
   ASSERT_TRUE(answer.ok()) << answer.status().to_string();
   EXPECT_EQ(answer->status, 200);
@@ -66,7 +67,7 @@ TEST_F(HttpClient, SendsNothingToACertificateThatIsNotTrusted) {
   };
   for (const Case& one :
        {Case{"server", ""}, Case{"server", "other_ca.pem"}, Case{"stranger", "ca.pem"}, Case{"old", "ca.pem"}}) {
-    const TestServer server("http_server.py", record(), certificate(one.certificate));
+    const exchange::TestServer server("http_server.py", record(), certificate(one.certificate));
     exchange::TransferLimits limits;
     if (!one.ca.empty()) limits.ca_file = file(one.ca);
     const auto answer = post(request(server, "/ok?hidden", "https"), limits, {});
@@ -79,7 +80,7 @@ TEST_F(HttpClient, SendsNothingToACertificateThatIsNotTrusted) {
 }
 
 TEST_F(HttpClient, SaysThatTheCaFileCannotBeRead) {
-  const TestServer server("http_server.py", record(), certificate("server"));
+  const exchange::TestServer server("http_server.py", record(), certificate("server"));
   exchange::TransferLimits limits;
   limits.ca_file = file("missing.pem");
   const auto answer = post(request(server, "/ok", "https"), limits, {});
@@ -88,14 +89,14 @@ TEST_F(HttpClient, SaysThatTheCaFileCannotBeRead) {
 }
 
 TEST_F(HttpClient, DoesNotSpeakTlsWithAServerThatDoesNot) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   const auto answer = post(request(server, "/ok", "https"), trusting_ca(), {});
   EXPECT_EQ(answer.status().code(), Code::kUnavailable);
   EXPECT_TRUE(server.received().empty());
 }
 
 TEST_F(HttpClient, DoesNotFollowARedirect) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   const auto answer = post(request(server, "/redirect"), {}, {});
   ASSERT_TRUE(answer.ok()) << answer.status().to_string();
   EXPECT_EQ(answer->status, 307);
@@ -103,7 +104,7 @@ TEST_F(HttpClient, DoesNotFollowARedirect) {
 }
 
 TEST_F(HttpClient, ToleratesAnswersThatAreNone) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   for (const std::string path : {"/garbage", "/close", "/headers"}) {
     const auto answer = post(request(server, path), {}, {});
     ASSERT_FALSE(answer.ok()) << path;
@@ -116,7 +117,7 @@ TEST_F(HttpClient, ToleratesAnswersThatAreNone) {
 
 // The headers have said that the request was taken; what comes behind them is not needed.
 TEST_F(HttpClient, TakesAnAnswerWhoseBodyIsBrokenOrEndless) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   exchange::TransferLimits limits;
   limits.timeout = milliseconds(1500);
   for (const std::string path : {"/half", "/huge", "/trickle"}) {
@@ -128,7 +129,7 @@ TEST_F(HttpClient, TakesAnAnswerWhoseBodyIsBrokenOrEndless) {
 }
 
 TEST_F(HttpClient, StopsAfterTheTimeout) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   exchange::TransferLimits limits;
   limits.timeout = milliseconds(300);
   const auto begin = steady_clock::now();
@@ -140,7 +141,7 @@ TEST_F(HttpClient, StopsAfterTheTimeout) {
 }
 
 TEST_F(HttpClient, LeavesAtOnceWhenAskedTo) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   std::stop_source source;
   Code code = Code::kOk;
   std::thread sender([&] { code = post(request(server, "/hang"), {}, source.get_token()).status().code(); });
@@ -153,14 +154,14 @@ TEST_F(HttpClient, LeavesAtOnceWhenAskedTo) {
 }
 
 TEST_F(HttpClient, DoesNotBeginWhenAskedToLeaveBefore) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   std::stop_source source;
   source.request_stop();
   EXPECT_EQ(post(request(server, "/hang"), {}, source.get_token()).status().code(), Code::kCancelled);
 }
 
 TEST_F(HttpClient, TellsThatNobodyListens) {
-  auto refused = request(TestServer("http_server.py", record()), "/ok?hidden");
+  auto refused = request(exchange::TestServer("http_server.py", record()), "/ok?hidden");
   const auto answer = post(refused, {}, {});
   EXPECT_EQ(answer.status().code(), Code::kUnavailable);
   EXPECT_NE(answer.status().message().find("Connection refused"), std::string::npos) << answer.status().message();
@@ -168,7 +169,7 @@ TEST_F(HttpClient, TellsThatNobodyListens) {
 }
 
 TEST_F(HttpClient, ReadsRetryAfter) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   EXPECT_EQ(post(request(server, "/retry-after/429/7"), {}, {})->retry_after, milliseconds(7000));
   EXPECT_EQ(post(request(server, "/retry-after/503/99999999"), {}, {})->retry_after, kLongestRetryAfter);
   EXPECT_EQ(post(request(server, "/retry-after/503/soon"), {}, {})->retry_after, std::nullopt);
@@ -180,7 +181,7 @@ TEST_F(HttpClient, ReadsRetryAfter) {
 }
 
 TEST_F(HttpClient, RefusesHeadersThatWouldBeMoreThanOne) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   for (const std::string value : {"a\r\nX-Other: b", "a\nb", "", " "}) {
     auto wrong = request(server, "/ok");
     wrong.headers.emplace_back("X-Token", value);
@@ -203,7 +204,7 @@ TEST_F(HttpClient, RefusesTheAddressesOfMetadataServices) {
 }
 
 TEST_F(HttpClient, SurvivesAServerThatClosesWhileItIsSentTo) {
-  const TestServer server("http_server.py", record(), certificate("server"));
+  const exchange::TestServer server("http_server.py", record(), certificate("server"));
   PostRequest large = request(server, "/slam", "https");
   large.body.assign(32'000'000, 'x');
   ::signal(SIGPIPE, SIG_DFL);  // as in a program that was started from a shell
@@ -212,14 +213,14 @@ TEST_F(HttpClient, SurvivesAServerThatClosesWhileItIsSentTo) {
 
 // The environment names a proxy, and what is for this machine does not go there.
 TEST_F(HttpClient, SendsToThisMachineWithoutAProxy) {
-  const TestServer server("http_server.py", record());
+  const exchange::TestServer server("http_server.py", record());
   ::setenv("http_proxy", "http://127.0.0.1:9", 1);
   EXPECT_TRUE(post(request(server, "/ok"), {}, {}).ok());
   ::unsetenv("http_proxy");
 }
 
 TEST_F(HttpClient, HonoursTheProxyOfTheEnvironment) {
-  const TestServer proxy("http_server.py", record());
+  const exchange::TestServer proxy("http_server.py", record());
   ::setenv("https_proxy", ("http://127.0.0.1:" + proxy.port()).c_str(), 1);
   PostRequest far;
   far.target = *parse_target_url("https://hooks.example.invalid/x", false);

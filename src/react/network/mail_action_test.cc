@@ -21,21 +21,22 @@ using actions::Secret;
 class Mail : public ActionFixture {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(make_certificates(folder_.path()));
+    ASSERT_TRUE(exchange::make_certificates(folder_.path()));
     ::setenv("TW_TEST_PASSWORD", "hidden-password", 1);
   }
 
   // A server with `security`, that wants the login bob when `login`.
-  TestServer server(const std::string& security, bool login = false, const std::string& certificate = "server") const {
+  exchange::TestServer server(const std::string& security, bool login = false,
+                              const std::string& certificate = "server") const {
     std::vector<std::string> arguments{"--security", security};
     if (security != "none") {
       arguments.insert(arguments.end(), {"--cert", file(certificate + ".pem"), "--key", file(certificate + ".key")});
     }
     if (login) arguments.insert(arguments.end(), {"--user", "bob", "--password", "hidden-password"});
-    return TestServer("smtp_server.py", file("record"), arguments);
+    return exchange::TestServer("smtp_server.py", file("record"), arguments);
   }
 
-  Parameters to(const TestServer& server, std::vector<std::string> recipients = {"ops@host.example"}) const {
+  Parameters to(const exchange::TestServer& server, std::vector<std::string> recipients = {"ops@host.example"}) const {
     return {{"host", one("localhost")},
             {"port", one(server.port())},
             {"from", one("trainwarden@host.example")},
@@ -62,7 +63,7 @@ class Mail : public ActionFixture {
 };
 
 TEST_F(Mail, IsTakenWithStartTlsAndLogin) {
-  const TestServer mail = server("starttls", true);
+  const exchange::TestServer mail = server("starttls", true);
   const ActionOutcome outcome = send(with(to(mail, {"ops@host.example", "me@host.example"}), bob()));
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.status.to_string();
   EXPECT_EQ(outcome.answer, "250");
@@ -82,7 +83,7 @@ TEST_F(Mail, IsTakenWithStartTlsAndLogin) {
 }
 
 TEST_F(Mail, IsTakenWithTlsFromTheFirstByte) {
-  const TestServer mail = server("tls");
+  const exchange::TestServer mail = server("tls");
   const ActionOutcome outcome = send(with(to(mail), {{"security", one("tls")}, {"attach", one("true")}}));
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.status.to_string();
   ASSERT_EQ(mail.received().size(), 1U);
@@ -93,7 +94,7 @@ TEST_F(Mail, IsTakenWithTlsFromTheFirstByte) {
 }
 
 TEST_F(Mail, IsTakenPlainOnThisMachineOnly) {
-  const TestServer mail = server("none");
+  const exchange::TestServer mail = server("none");
   EXPECT_EQ(send(with(to(mail), {{"security", one("none")}})).kind, Kind::kDone);
   EXPECT_EQ(mail.received().size(), 1U);
   const auto far = try_make("mail", with(to(mail), {{"security", one("none")}, {"host", one("mail.example")}}));
@@ -104,11 +105,11 @@ TEST_F(Mail, IsTakenPlainOnThisMachineOnly) {
 TEST_F(Mail, IsNotSentToACertificateThatIsNotTrusted) {
   for (const char* security : {"starttls", "tls"}) {
     for (const char* certificate : {"stranger", "old"}) {
-      const TestServer mail = server(security, true, certificate);
+      const exchange::TestServer mail = server(security, true, certificate);
       EXPECT_EQ(send(with(with(to(mail), bob()), {{"security", one(security)}})).kind, Kind::kTryAgain);
       EXPECT_TRUE(mail.received().empty());
     }
-    const TestServer mail = server(security, true);
+    const exchange::TestServer mail = server(security, true);
     Parameters parameters = with(with(to(mail), bob()), {{"security", one(security)}});
     parameters["ca_file"] = one(file("other_ca.pem"));
     EXPECT_EQ(send(parameters).kind, Kind::kTryAgain);
@@ -118,7 +119,7 @@ TEST_F(Mail, IsNotSentToACertificateThatIsNotTrusted) {
 }
 
 TEST_F(Mail, IsNotSentPlainToAServerWithoutStartTls) {
-  const TestServer mail = server("none");
+  const exchange::TestServer mail = server("none");
   const ActionOutcome outcome = send(to(mail));
   EXPECT_EQ(outcome.kind, Kind::kGiveUp);
   EXPECT_NE(outcome.status.message().find("no STARTTLS"), std::string::npos) << outcome.status.message();
@@ -126,7 +127,7 @@ TEST_F(Mail, IsNotSentPlainToAServerWithoutStartTls) {
 }
 
 TEST_F(Mail, GivesUpAWrongPasswordAndShowsNone) {
-  const TestServer mail = server("starttls", true);
+  const exchange::TestServer mail = server("starttls", true);
   ::setenv("TW_TEST_PASSWORD", "hidden-wrong", 1);
   const ActionOutcome outcome = send(with(to(mail), bob()));
   EXPECT_EQ(outcome.kind, Kind::kGiveUp);
@@ -141,7 +142,7 @@ TEST_F(Mail, GivesUpAWrongPasswordAndShowsNone) {
 
 // A server that takes mail from this machine without a login.
 TEST_F(Mail, DoesNotLogInWhereNobodyCan) {
-  const TestServer mail = server("none");
+  const exchange::TestServer mail = server("none");
   const ActionOutcome outcome = send(with(with(to(mail), bob()), {{"security", one("none")}}));
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.status.to_string();
   ASSERT_EQ(mail.received().size(), 1U);
@@ -149,7 +150,7 @@ TEST_F(Mail, DoesNotLogInWhereNobodyCan) {
 }
 
 TEST_F(Mail, TellsWhichRecipientsWereRefused) {
-  const TestServer mail = server("starttls");
+  const exchange::TestServer mail = server("starttls");
   const auto send_to = [&](std::vector<std::string> recipients) { return send(to(mail, std::move(recipients))); };
   const ActionOutcome part = send_to({"gone@host.example", "ops@host.example", "busy@host.example"});
   EXPECT_EQ(part.kind, Kind::kDone) << part.status.to_string();
@@ -167,7 +168,7 @@ TEST_F(Mail, TellsWhichRecipientsWereRefused) {
 }
 
 TEST_F(Mail, KnowsWhatAnswersToTheMessageMean) {
-  const TestServer mail = server("starttls");
+  const exchange::TestServer mail = server("starttls");
   const ActionOutcome gone = send(to(mail, {"late-gone@host.example"}));
   EXPECT_EQ(gone.kind, Kind::kGiveUp);
   EXPECT_EQ(gone.answer, "554");
@@ -179,16 +180,16 @@ TEST_F(Mail, KnowsWhatAnswersToTheMessageMean) {
 }
 
 TEST_F(Mail, TriesAgainWhenTheServerHangsClosesOrIsNotThere) {
-  const TestServer mail = server("starttls");
+  const exchange::TestServer mail = server("starttls");
   EXPECT_EQ(send(to(mail, {"close@host.example"})).kind, Kind::kTryAgain);
   EXPECT_EQ(send(with(to(mail, {"hang@host.example"}), {{"timeout", one("500ms")}})).kind, Kind::kTryAgain);
   EXPECT_EQ(send(with(to(mail), {{"port", one("1")}})).kind, Kind::kTryAgain);
-  const TestServer http("http_server.py", file("http"));
+  const exchange::TestServer http("http_server.py", file("http"));
   EXPECT_EQ(send(with(to(http), {{"timeout", one("500ms")}})).kind, Kind::kTryAgain);
 }
 
 TEST_F(Mail, LeavesAtOnceWhenAskedTo) {
-  const TestServer mail = server("starttls");
+  const exchange::TestServer mail = server("starttls");
   const auto action = make("mail", to(mail, {"hang@host.example"}));
   std::stop_source source;
   ActionOutcome outcome;
@@ -209,9 +210,9 @@ TEST_F(Mail, IsTakenByExim) {
   }
   const std::filesystem::path work = folder_.path() / "exim";
   std::filesystem::create_directory(work);
-  const TestServer exim({TW_PYTHON, TW_SOURCE_DIR "/tests/servers/exim_server.py", "--root", root, "--work", work,
-                         "--cert", file("server.pem"), "--key", file("server.key"), "--user", "bob", "--password",
-                         "hidden-password"});
+  const exchange::TestServer exim({TW_PYTHON, TW_SOURCE_DIR "/tests/servers/exim_server.py", "--root", root, "--work",
+                                   work, "--cert", file("server.pem"), "--key", file("server.key"), "--user", "bob",
+                                   "--password", "hidden-password"});
   const std::vector<std::string> recipients{"ops@host.example", "gone@host.example", "me@host.example"};
   const ActionOutcome outcome = send(with(to(exim, recipients), bob()));
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.status.to_string();
@@ -236,7 +237,7 @@ TEST_F(Mail, IsTakenByExim) {
 }
 
 TEST_F(Mail, TakesItsDefaultsFromTheEnvironment) {
-  const TestServer mail = server("starttls", true);
+  const exchange::TestServer mail = server("starttls", true);
   std::ofstream(file("password")) << "hidden-password\n";
   ::setenv("TRAINWARDEN_SMTP_HOST", "localhost", 1);
   ::setenv("TRAINWARDEN_SMTP_PORT", mail.port().c_str(), 1);

@@ -41,7 +41,7 @@ TEST(SlackMessage, IsCutOffBetweenCharacters) {
 class Slack : public ActionFixture {};
 
 TEST_F(Slack, PostsAMessage) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   ::setenv("TW_TEST_URL", ("http://localhost:" + server.port() + "/slack/200/ok?hidden").c_str(), 1);
   const auto action = make("slack", {{"url", Secret::in_environment("TW_TEST_URL")}});
   const ActionOutcome outcome = action->run(notice(), {});
@@ -56,7 +56,7 @@ TEST_F(Slack, PostsAMessage) {
 }
 
 TEST_F(Slack, TellsWhatSlackSays) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   const auto send = [&](const std::string& path) {
     const auto action = make("slack", {{"url", one("http://localhost:" + server.port() + path)}});
     EXPECT_EQ(action->place(), "http://localhost:" + server.port());

@@ -52,7 +52,7 @@ class Sms : public ActionFixture {
 
 // As the document has it for Twilio.
 TEST_F(Sms, PostsAFormWithBasicAuthentication) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   const auto action = make("sms", {{"url", one("http://localhost:" + server.port() + "/status/201")},
                                    {"to", one("+15550100")},
                                    {"from", one("+15550111")},
@@ -72,7 +72,7 @@ TEST_F(Sms, PostsAFormWithBasicAuthentication) {
 
 // As the document has it for Bird, and for Vonage.
 TEST_F(Sms, PostsJsonWithATokenInAHeaderOrInTheBody) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   const auto send = [&](const std::string& body) {
     const auto action = make("sms", {{"url", one("http://localhost:" + server.port() + "/ok")},
                                      {"to", one("+15550100")},
@@ -92,7 +92,7 @@ TEST_F(Sms, PostsJsonWithATokenInAHeaderOrInTheBody) {
 }
 
 TEST_F(Sms, TheAnswerSaysWhetherItIsSentAgain) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   const auto kind = [&](const std::string& path) {
     const auto action =
         make("sms", {{"url", one("http://localhost:" + server.port() + path)}, {"to", one("+15550100")}});

@@ -19,7 +19,7 @@ constexpr const char* kSecret = "whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=";
 
 class Webhook : public ActionFixture {
  protected:
-  std::string url(const TestServer& server, const std::string& path) const {
+  std::string url(const exchange::TestServer& server, const std::string& path) const {
     return "http://localhost:" + server.port() + path;
   }
 
@@ -40,9 +40,9 @@ class Webhook : public ActionFixture {
   }
 
   // The program of the documents that verifies signatures; it writes the events that it takes to the file "taken".
-  std::unique_ptr<TestServer> verifier(const std::string& secret) {
+  std::unique_ptr<exchange::TestServer> verifier(const std::string& secret) {
     ::setenv("WEBHOOK_SECRET", secret.c_str(), 1);
-    return std::make_unique<TestServer>(std::vector<std::string>{
+    return std::make_unique<exchange::TestServer>(std::vector<std::string>{
         TW_PYTHON, TW_SOURCE_DIR "/docs/guide/verify_webhook.py", "--port", "0", "--append", file("taken")});
   }
   std::size_t taken() const {
@@ -54,7 +54,7 @@ class Webhook : public ActionFixture {
 };
 
 TEST_F(Webhook, SendsTheWholeEventWithToken) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   Parameters parameters{{"token", Secret::in_file(write("token", "t0ken\n"))},
                         {"headers", std::vector<std::string>{"X-Team: vision", "x-other:a:b"}}};
   const ActionOutcome outcome = send(url(server, "/ok"), parameters);
@@ -73,7 +73,7 @@ TEST_F(Webhook, SendsTheWholeEventWithToken) {
 }
 
 TEST_F(Webhook, SendsBinaryMode) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   EXPECT_EQ(send(url(server, "/ok"), {{"mode", one("binary")}}).kind, Kind::kDone);
   const auto received = server.received();
   ASSERT_EQ(received.size(), 1U);
@@ -85,7 +85,7 @@ TEST_F(Webhook, SendsBinaryMode) {
 }
 
 TEST_F(Webhook, SendsTheEnvelopeOfEventBridgeAsItIs) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   actions::EventNotice bridge = notice();
   bridge.document = R"({"detail-type":"x","detail":{}})";
   bridge.content_type = "application/json";
@@ -98,7 +98,7 @@ TEST_F(Webhook, SendsTheEnvelopeOfEventBridgeAsItIs) {
 }
 
 TEST_F(Webhook, KnowsWhatAnswersMean) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   const std::map<int, Kind> kinds{
       {200, Kind::kDone},     {202, Kind::kDone},     {302, Kind::kGiveUp},     {304, Kind::kGiveUp},
       {400, Kind::kGiveUp},   {401, Kind::kGiveUp},   {403, Kind::kGiveUp},     {404, Kind::kGiveUp},
@@ -119,7 +119,7 @@ TEST_F(Webhook, KnowsWhatAnswersMean) {
 }
 
 TEST_F(Webhook, TriesAgainWhenThereIsNoAnswer) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   for (const char* path : {"/close", "/garbage", "/headers", "/hang"}) {
     EXPECT_EQ(send(url(server, path), {{"timeout", one("500ms")}}).kind, Kind::kTryAgain) << path;
   }
@@ -137,9 +137,9 @@ TEST_F(Webhook, GivesUpAForbiddenAddress) {
 }
 
 TEST_F(Webhook, TrustsOnlyTheCaFileAndTriesAgainWhenItDoesNotTrust) {
-  ASSERT_TRUE(make_certificates(folder_.path()));
-  const TestServer server("http_server.py", file("record"),
-                          {"--cert", file("server.pem"), "--key", file("server.key")});
+  ASSERT_TRUE(exchange::make_certificates(folder_.path()));
+  const exchange::TestServer server("http_server.py", file("record"),
+                                    {"--cert", file("server.pem"), "--key", file("server.key")});
   const std::string target = "https://localhost:" + server.port() + "/ok";
   EXPECT_EQ(send(target, {{"ca_file", one(file("other_ca.pem"))}}).kind, Kind::kTryAgain);
   EXPECT_EQ(send(target).kind, Kind::kTryAgain);
@@ -186,7 +186,7 @@ TEST_F(Webhook, IsRefusedWhenItIsOld) {
 }
 
 TEST_F(Webhook, IsRefusedWhenAByteWasChanged) {
-  const TestServer recorder("http_server.py", file("record"));
+  const exchange::TestServer recorder("http_server.py", file("record"));
   ASSERT_EQ(send(url(recorder, "/ok"), {{"secret", variable(kSecret)}}).kind, Kind::kDone);
   const auto server = verifier(kSecret);
   const auto received = recorder.received().at(0);
@@ -213,7 +213,7 @@ TEST_F(Webhook, IsRefusedWhenAByteWasChanged) {
 }
 
 TEST_F(Webhook, KeepsTheIdWhenItIsSentAgain) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   FakeClock clock;
   clock_ = &clock;
   const auto action = make("webhook", {{"url", one(url(server, "/ok"))}, {"secret", variable(kSecret)}});
@@ -229,7 +229,7 @@ TEST_F(Webhook, KeepsTheIdWhenItIsSentAgain) {
 
 // A server that sends back what it got, errors of every kind, and no secret in anything that people see.
 TEST_F(Webhook, ShowsNoSecret) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   ::setenv("TW_TEST_URL", url(server, "/echo/hidden-path?key=hidden").c_str(), 1);
   const Secret url_secret = Secret::in_environment("TW_TEST_URL");
   Parameters parameters{{"url", url_secret},
@@ -261,7 +261,7 @@ TEST_F(Webhook, ShowsNoSecret) {
 }
 
 TEST_F(Webhook, ReadsSecretsAnewAndWaitsForOneThatIsNotThere) {
-  const TestServer server("http_server.py", file("record"));
+  const exchange::TestServer server("http_server.py", file("record"));
   const auto action = make("webhook", {{"url", one(url(server, "/ok"))}, {"token", Secret::in_file(file("token"))}});
   const ActionOutcome waiting = action->run(notice(), {});
   EXPECT_EQ(waiting.kind, Kind::kTryAgain);
