@@ -16,7 +16,8 @@ import time
 import unittest
 
 TRAINWARDEN = TINY_TRAINING = ""
-SERVER = pathlib.Path(__file__).resolve().parent.parent / "servers" / "s3_server.py"
+SERVERS = pathlib.Path(__file__).resolve().parent.parent / "servers"
+SERVER, FAULTS = SERVERS / "s3_server.py", SERVERS / "s3_faults.py"
 
 
 BOTO3 = """
@@ -54,6 +55,19 @@ class Bucket:
         words = [os.environ["TRAINWARDEN_MOTO_PYTHON"], "-c", BOTO3, f"http://127.0.0.1:{self.port}", prefix]
         answer = subprocess.run(words, check=True, capture_output=True, text=True).stdout
         return {key: base64.b64decode(content) for key, content in json.loads(answer).items()}
+
+
+class BadNetwork:
+    """Spoils a share of the answers of a bucket's server."""
+
+    def __init__(self, bucket, rate, seed):
+        words = [sys.executable, FAULTS, "--upstream", str(bucket.port), "--rate", str(rate), "--seed", str(seed)]
+        self._process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        self.port = int(self._process.stdout.readline().split()[1])
+
+    def end(self):
+        self._process.kill()
+        self._process.communicate()
 
 
 class Buckets(unittest.TestCase):
@@ -170,6 +184,28 @@ class Buckets(unittest.TestCase):
         training.communicate(timeout=60)
         self.run_cli("mirror", "killed", "s3://bucket/killed/")
         self.same_as_here("killed", "killed/killed")
+
+    def test_requests_in_the_bucket_reach_a_training_whose_mirror_takes_them(self):
+        process = self.start("run", "--no-sample", "--name", "asked", "--mirror", "s3://bucket/asked/", "--mirror-requests",
+                             "--", TINY_TRAINING, "--until-stopped")
+        self.wait_for(lambda: "asked/asked/run.json" in self.bucket.objects("asked/"))
+        self.wait_for(lambda: self.json("show", "s3://bucket/asked/asked")["last_complete_step"] > 0)
+        out, _ = self.run_cli("stop", "s3://bucket/asked/asked")
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, errors + out)
+        self.same_as_here("asked", "asked/asked")
+
+    def test_a_network_that_fails_often_loses_nothing(self):
+        seed = int(os.environ.get("SEED", time.time_ns() % 100_000))
+        print(f"faults of SEED={seed}")
+        network = BadNetwork(self.bucket, 0.3, seed)
+        self.addCleanup(network.end)
+        self.environment.update(AWS_ENDPOINT_URL=f"http://127.0.0.1:{network.port}", AWS_MAX_ATTEMPTS="10")
+        self.run_training("faulty", "--steps", "50", "--large", more=("--mirror", f"s3://bucket/faulty-{seed}/"))
+        self.same_as_here("faulty", f"faulty-{seed}/faulty")
+        there = self.json("show", f"s3://bucket/faulty-{seed}/faulty")
+        self.assertEqual(there, self.json("show", "faulty") | {"path": there["path"]})
+        self.assertEqual(self.run_cli("doctor", f"s3://bucket/faulty-{seed}/faulty")[1], "")
 
     def test_mistakes_are_told(self):
         self.run_training("first", "--steps", "3")

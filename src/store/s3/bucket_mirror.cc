@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kMaxPieceBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{64} << 20;  // whose digest is computed
 constexpr int kMaxMirrorPages = 10'000;
+constexpr std::uint64_t kMaxRequestBytes = 64 * 1024;
 constexpr int kMaxDepth = 16;
 
 std::string_view name_of(std::string_view path) {
@@ -29,16 +30,30 @@ bool is_segment(std::string_view path) {
   return path.ends_with(".tw") && name_of(path).starts_with("seg-");
 }
 
+// "stop-20261127T184500-5f3a.json": docs/format/run_folder.md has all of them.
+bool is_request(std::string_view name) {
+  constexpr std::string_view kKinds[] = {"stop-",    "capture-", "blackbox-", "checkpoint-",
+                                         "profile-", "examine-", "delivery-"};
+  const bool is_known =
+      std::any_of(std::begin(kKinds), std::end(kKinds), [&](std::string_view kind) { return name.starts_with(kind); });
+  return is_known && name.ends_with(".json") && name.find('/') == std::string_view::npos && check_file_path(name).ok();
+}
+
 // run.json says what everything else belongs to.
 bool comes_before(std::string_view a, std::string_view b) {
   const bool a_first = a == "run.json", b_first = b == "run.json";
   return a_first != b_first ? a_first : a < b;
 }
 
+bool is_away(const Status& status) {
+  return status.code() == Code::kUnavailable || status.code() == Code::kDeadlineExceeded ||
+         status.code() == Code::kCancelled || status.code() == Code::kPermissionDenied;
+}
+
 Status read_all(const ReadableFile& file, std::uint64_t offset, MutableByteSpan destination) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t count, file.read_at(offset, destination));
   if (count == destination.size()) return {};
-  return Status(Code::kUnavailable, "the file became shorter while it was read");
+  return Status(Code::kDataLoss, "the file became shorter while it was read");
 }
 
 }  // namespace
@@ -68,6 +83,26 @@ Status BucketMirror::begin() {
   return Status(Code::kResourceExhausted, fmt::format("s3://{}/{} has too many objects", client_->bucket(), prefix_));
 }
 
+Result<std::uint64_t> BucketMirror::take_requests() {
+  const std::string beginning = key_of("control/");
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ObjectPage page, client_->list(beginning, "", "", ""));
+  std::uint64_t taken = 0;
+  for (const ListedObject& object : page.objects) {
+    if (!object.key.starts_with(beginning)) continue;
+    const std::string name = object.key.substr(beginning.size());
+    const std::string path = "control/" + name;
+    if (!is_request(name) || object.info.bytes > kMaxRequestBytes || folder_->exists(path)) continue;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string content, client_->get_whole(object.key, kMaxRequestBytes));
+    TRAINWARDEN_RETURN_IF_ERROR(folder_->create_folder("control"));
+    TRAINWARDEN_RETURN_IF_ERROR(folder_->put_if_absent(path, as_bytes(content)));
+    There& there = there_[path];  // so that it is not sent back
+    there.bytes = object.info.bytes;
+    there.etag = object.info.etag;
+    ++taken;
+  }
+  return taken;
+}
+
 MirrorRound BucketMirror::look(bool is_last) {
   MirrorRound round;
   std::vector<Local> files;
@@ -77,16 +112,23 @@ MirrorRound BucketMirror::look(bool is_last) {
     // The last segment of a writer is the one that it appends to.
     const bool is_writers_last = i + 1 == files.size() || !is_segment(files[i + 1].path) ||
                                  parent_path(files[i + 1].path) != parent_path(files[i].path);
-    files[i].is_growing = is_segment(files[i].path) && is_writers_last;
-    const Status status = send(files[i], is_last, round);
+    files[i].is_growing = is_segment(files[i].path) && is_writers_last && !is_last;
+    // A bucket that cannot be reached is not asked again for each file.
+    const Status status = is_away(round.problem) ? round.problem : send(files[i], round);
     if (status.ok()) continue;
     if (round.problem.ok()) round.problem = status;
-    ++round.files_behind;
-    const There& there = there_[files[i].path];
-    const std::uint64_t sent = there.pieces.empty() ? 0 : bytes_of(there.pieces);
-    round.bytes_behind += files[i].info.bytes - std::min(sent, files[i].info.bytes);
+    const std::uint64_t missing = bytes_missing(files[i]);
+    round.files_behind += missing > 0 ? 1 : 0;
+    round.bytes_behind += missing;
   }
   return round;
+}
+
+std::uint64_t BucketMirror::bytes_missing(const Local& file) {
+  There& there = there_[file.path];
+  if (is_same(file, there)) return 0;
+  const std::uint64_t sent = there.etag.empty() ? bytes_of(there.pieces) : 0;
+  return file.info.bytes - std::min(sent, file.info.bytes);
 }
 
 Status BucketMirror::find_files(const std::string& folder, std::vector<Local>& files) const {
@@ -104,22 +146,27 @@ Status BucketMirror::find_files(const std::string& folder, std::vector<Local>& f
   return {};
 }
 
-Status BucketMirror::send(const Local& file, bool is_last, MirrorRound& round) {
+Status BucketMirror::send(const Local& file, MirrorRound& round) {
   There& there = there_[file.path];
-  const bool is_whole = !file.is_growing || is_last;
-  if (!is_whole && !there.etag.empty() && there.bytes == file.info.bytes) return {};  // whole before, and so far
-  if (!is_whole) return send_growth(file, there, round);
+  // What is there as one object stays one, whoever took it for whole.
+  if (file.is_growing && there.etag.empty()) return send_growth(file, there, round);
   if (!is_same(file, there)) TRAINWARDEN_RETURN_IF_ERROR(send_whole(file, there, round));
   return remove_pieces(there);
 }
 
-bool BucketMirror::is_same(const Local& file, const There& there) const {
+bool BucketMirror::is_same(const Local& file, There& there) const {
   if (there.etag.empty() || there.bytes != file.info.bytes) return false;
   if (there.sent.identity != 0) {
     return there.sent.identity == file.info.identity && there.sent.changed_unix_ns == file.info.changed_unix_ns;
   }
-  // Of a mirror before this one. The tag of an object that was put at once is its MD5; what was put in parts has
-  // another tag, and is a segment, which never changes.
+  const bool is_same = has_same_content(file, there);
+  if (is_same) there.sent = file.info;  // so that it is not read at each look
+  return is_same;
+}
+
+// Of a mirror before this one. The tag of an object that was put at once is its MD5; what was put in parts has another
+// tag, and is a segment, which never changes.
+bool BucketMirror::has_same_content(const Local& file, const There& there) const {
   if (is_segment(file.path)) return true;
   if (file.info.bytes > kMaxComparedBytes) return false;
   const auto content = folder_->read(file.path, kMaxComparedBytes);

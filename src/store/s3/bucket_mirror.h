@@ -36,6 +36,9 @@ class BucketMirror {
 
   // Reads once what is in the bucket. Before look(). Errors as S3Client.
   Status begin();
+  // Brings requests that somebody has put into the bucket's copy, control/stop-KEY.json and its like, to the folder:
+  // who may write into the bucket then decides about the training. How many there were.
+  Result<std::uint64_t> take_requests();
   // Sends what is new. `is_last`: nobody writes here any more, so that all segments are whole.
   MirrorRound look(bool is_last);
 
@@ -53,11 +56,13 @@ class BucketMirror {
   };
 
   Status find_files(const std::string& folder, std::vector<Local>& files) const;
-  Status send(const Local& file, bool is_last, MirrorRound& round);
+  Status send(const Local& file, MirrorRound& round);
   Status send_growth(const Local& file, There& there, MirrorRound& round);
   Status send_whole(const Local& file, There& there, MirrorRound& round);
   Status remove_pieces(There& there);
-  bool is_same(const Local& file, const There& there) const;
+  bool is_same(const Local& file, There& there) const;
+  bool has_same_content(const Local& file, const There& there) const;
+  std::uint64_t bytes_missing(const Local& file);
   std::string key_of(const std::string& path) const { return prefix_.empty() ? path : prefix_ + "/" + path; }
 
   const std::shared_ptr<Storage> folder_;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <thread>
 
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include "core/base/pause.h"
 #include "core/base/text.h"
 #include "core/exchange/digest.h"
 
@@ -114,11 +114,12 @@ std::string hint_of(int status, const std::string& code) {
 }  // namespace
 
 S3Client::S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials,
-                   const Clock& clock)
+                   const Clock& clock, std::stop_token stop)
     : bucket_(std::move(bucket)),
       settings_(std::move(settings)),
       credentials_(std::move(credentials)),
       clock_(clock),
+      stop_(std::move(stop)),
       retries_(settings_.max_attempts, random_seed()) {}
 
 std::string S3Client::host() const {
@@ -171,7 +172,7 @@ Result<S3Client::Outcome> S3Client::attempt(const Call& call, std::int64_t clock
   ++requests_;
   bytes_sent_ += call.body.size();
   auto connection = take_connection();
-  auto answer = connection->exchange(request, settings_.endpoint);
+  auto answer = connection->exchange(request, settings_.endpoint, stop_);
   if (!answer.ok()) return answer.status();  // and its connection is gone
   keep_connection(std::move(connection));
   outcome.answer = *std::move(answer);
@@ -203,7 +204,8 @@ Result<S3Client::Outcome> S3Client::perform(const Call& call) {
       return outcome;
     }
     ++tried_again_;
-    std::this_thread::sleep_for(*pause);
+    pause_for(*pause, stop_);
+    if (stop_.stop_requested()) return Status(Code::kCancelled, fmt::format("{}: left", settings_.endpoint));
   }
 }
 

@@ -4,7 +4,7 @@
 // From many threads at once; each call that is under way has a connection of its own, which is kept for the next one.
 // Codes: kNotFound, kAlreadyExists (put with kIfAbsent), kPermissionDenied, kResourceExhausted (quota), kUnavailable
 // (what passes, and did not after all attempts), kFailedPrecondition (no such bucket, or in another region), kAborted
-// (it is another object by now), kInvalidArgument, kInternal.
+// (it is another object by now), kCancelled, kInvalidArgument, kInternal.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,9 @@ struct S3Use {
 
 class S3Client {
  public:
-  S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials, const Clock& clock);
+  // Once `stop` is asked for, calls end at once with kCancelled.
+  S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials, const Clock& clock,
+           std::stop_token stop = {});
 
   Result<ObjectInfo> head(const std::string& key);
   // Fills `destination` from `offset`; returns how many bytes there were. `etag`: of this content alone, else kAborted.
@@ -81,6 +84,7 @@ class S3Client {
   const S3Settings settings_;
   const std::shared_ptr<CredentialChain> credentials_;
   const Clock& clock_;
+  const std::stop_token stop_;
   RetryPauses retries_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<HttpConnection>> idle_;

@@ -14,8 +14,8 @@ constexpr int kMaxPiecePages = 1'000;
 
 class S3WritableFile final : public WritableFile {
  public:
-  S3WritableFile(std::shared_ptr<S3Client> client, std::string key)
-      : client_(std::move(client)), key_(std::move(key)) {}
+  S3WritableFile(std::shared_ptr<S3Client> client, std::string key, std::function<void()> on_append)
+      : client_(std::move(client)), key_(std::move(key)), on_append_(std::move(on_append)) {}
 
   Status append(std::span<const ByteSpan> parts) override {
     if (closed_) return closed_error();
@@ -23,6 +23,7 @@ class S3WritableFile final : public WritableFile {
     for (const ByteSpan part : parts) piece += as_text(part);
     if (piece.empty()) return {};
     const Status status = client_->put(piece_name(key_, next_), as_bytes(piece), PutCondition::kAlways);
+    on_append_();
     closed_ = !status.ok();
     if (!status.ok()) return status;
     ++next_;
@@ -43,6 +44,7 @@ class S3WritableFile final : public WritableFile {
 
   const std::shared_ptr<S3Client> client_;
   const std::string key_;
+  const std::function<void()> on_append_;
   std::uint64_t next_ = 1;  // number of the next piece
   std::uint64_t bytes_ = 0;
   bool closed_ = false;
@@ -173,8 +175,9 @@ std::unique_ptr<ReadableFile> open_s3_file(S3Reach reach, std::string key, std::
   return std::make_unique<S3ReadableFile>(std::move(reach), std::move(key), std::move(parts));
 }
 
-std::unique_ptr<WritableFile> append_to_s3_file(std::shared_ptr<S3Client> client, std::string key) {
-  return std::make_unique<S3WritableFile>(std::move(client), std::move(key));
+std::unique_ptr<WritableFile> append_to_s3_file(std::shared_ptr<S3Client> client, std::string key,
+                                                std::function<void()> on_append) {
+  return std::make_unique<S3WritableFile>(std::move(client), std::move(key), std::move(on_append));
 }
 
 }  // namespace trainwarden::storage

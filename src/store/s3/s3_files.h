@@ -1,6 +1,7 @@
 // Files of a bucket that are open.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,7 +26,8 @@ Result<std::vector<FilePart>> find_parts(S3Client& client, const std::string& ke
 Status find_more_parts(S3Client& client, const std::string& key, std::vector<FilePart>& parts);
 
 std::unique_ptr<ReadableFile> open_s3_file(S3Reach reach, std::string key, std::vector<FilePart> parts);
-// A file of which piece 0 is there.
-std::unique_ptr<WritableFile> append_to_s3_file(std::shared_ptr<S3Client> client, std::string key);
+// A file of which piece 0 is there. `on_append` is called after each append.
+std::unique_ptr<WritableFile> append_to_s3_file(std::shared_ptr<S3Client> client, std::string key,
+                                                std::function<void()> on_append);
 
 }  // namespace trainwarden::storage

@@ -27,7 +27,7 @@ struct BucketPlace {
   std::shared_ptr<S3Client> client;
   std::string prefix;
 };
-Result<BucketPlace> s3_client_of(const std::string& address);
+Result<BucketPlace> reach_bucket(const std::string& address, std::stop_token stop = {});
 
 // With the settings and credentials of the environment. What is wrong with the address, or with those, is what each
 // call fails with. `rest` is what follows "s3://".

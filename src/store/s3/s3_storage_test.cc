@@ -13,6 +13,7 @@
 #include "store/s3/appended_file.h"
 #include "store/s3/block_cache.h"
 #include "store/s3/bucket_mirror.h"
+#include "store/s3/listing_cache.h"
 #include "store/storage/memory_storage.h"
 
 namespace trainwarden::storage {
@@ -155,20 +156,6 @@ TEST_F(S3StorageTest, FoldersAreWhatKeysHaveInCommon) {
   EXPECT_FALSE(storage().exists("run/dee"));
 }
 
-TEST_F(S3StorageTest, ListingsOfManyPagesAreWhole) {
-  {
-    std::vector<std::jthread> threads;
-    for (int thread = 0; thread < 4; ++thread) {
-      threads.emplace_back([&, thread] {
-        for (int i = thread; i < 1100; i += 4) {
-          EXPECT_TRUE(storage().replace("many/" + std::to_string(10'000 + i), as_bytes("x")).ok());
-        }
-      });
-    }
-  }
-  EXPECT_EQ(storage().list("many").value_or({}).size(), 1100u);
-}
-
 TEST_F(S3StorageTest, ReadsArePartsOfTheObject) {
   std::string large(3 * kBlockBytes + 17, '\0');
   for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 7 + i / 4096);
@@ -189,6 +176,45 @@ TEST_F(S3StorageTest, ReadsArePartsOfTheObject) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(read(100 * i, 64), large.substr(100 * i, 64));
   EXPECT_EQ(client().use().requests, before);
   EXPECT_EQ(storage().read("large", 100).status().code(), Code::kOutOfRange);
+}
+
+TEST_F(S3StorageTest, OneListingAnswersAllThatIsAskedOfAFolder) {
+  ASSERT_TRUE(put("run.json", "{}").ok());
+  ASSERT_TRUE(put("journal/a/seg", "one").ok());
+  ASSERT_TRUE(put("journal/b/seg", "two").ok());
+  const std::uint64_t before = client().use().requests;
+  EXPECT_TRUE(storage().exists("run.json"));
+  EXPECT_FALSE(storage().exists("journal/c"));
+  EXPECT_FALSE(storage().exists("blackbox/x/y"));
+  EXPECT_EQ(storage().list("journal").value_or({}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(storage().info("journal/a/seg").value_or({}).bytes, 3u);
+  EXPECT_EQ(storage().entries("journal/b").value_or({}).size(), 1u);
+  EXPECT_EQ(client().use().requests, before + 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(content("journal/a/seg"), "one");
+  EXPECT_EQ(client().use().requests, before + 2);
+  // What another process writes is seen a second later.
+  ASSERT_TRUE(client().put("runs/OneListingAnswersAllThatIsAskedOfAFolder/new", {}, PutCondition::kAlways).ok());
+  std::this_thread::sleep_for(std::chrono::nanoseconds(kListingLifeNs));
+  EXPECT_TRUE(storage().exists("new"));
+}
+
+TEST_F(S3StorageTest, AFolderTooLargeForOneListingIsAskedPieceByPiece) {
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = thread; i < 1001; i += 4) {
+        const std::string key = "runs/AFolderTooLargeForOneListingIsAskedPieceByPiece/f/" + std::to_string(10'000 + i);
+        EXPECT_TRUE(client().put(key, as_bytes("x"), PutCondition::kAlways).ok());
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(storage().list("f").value_or({}).size(), 1001u);
+  EXPECT_TRUE(storage().exists("f/10000"));
+  EXPECT_FALSE(storage().exists("f/9"));
+  EXPECT_TRUE(storage().exists("f"));
+  EXPECT_EQ(content("f/11000"), "x");
+  EXPECT_EQ(content("f/9").substr(0, 9), "not found");
 }
 
 TEST_F(S3StorageTest, AnObjectThatWasReplacedIsReadAnew) {
@@ -228,6 +254,11 @@ class BucketMirrorTest : public S3StorageTest {
     BucketMirror mirror(folder_, client_to_bucket(), prefix_);
     EXPECT_TRUE(mirror.begin().ok());
     return mirror;
+  }
+  // Of a storage that has asked nothing before: what a mirror has sent is seen at once.
+  std::string content(const std::string& path) {
+    const auto read = create_s3_storage(client_to_bucket(), prefix_)->read(path);
+    return read.ok() ? *read : read.status().to_string();
   }
   std::vector<std::string> keys() {
     std::vector<std::string> keys;
@@ -289,6 +320,35 @@ TEST_F(BucketMirrorTest, AFileThatIsReplacedIsSentAgain) {
   EXPECT_EQ(begun().look(false).bytes, 0u);
 }
 
+TEST_F(BucketMirrorTest, ABucketThatIsAwayIsNotAskedForEachFile) {
+  const auto away = client_to("bucket", "1");
+  BucketMirror mirror(folder_, away, prefix_);
+  mirror.look(false);
+  EXPECT_EQ(away->use().requests, 2u);  // the two attempts of the first file
+}
+
+TEST_F(BucketMirrorTest, ASegmentThatWasTakenForWholeStaysOneObject) {
+  begun().look(true);
+  folder_->set_content(kFirst, "first and more");
+  BucketMirror mirror = begun();
+  mirror.look(false);
+  EXPECT_EQ(content(kFirst), "first and more");
+  EXPECT_EQ(keys().size(), 2u);
+}
+
+TEST_F(BucketMirrorTest, RequestsAreTakenOnce) {
+  BucketMirror mirror = begun();
+  ASSERT_TRUE(put("control/stop-one.json", "{}").ok());
+  ASSERT_TRUE(put("control/odd.json", "{}").ok());
+  ASSERT_TRUE(put("control/stop-two.txt", "{}").ok());
+  EXPECT_EQ(mirror.take_requests().value_or(9), 1u);
+  EXPECT_EQ(folder_->content("control/stop-one.json"), "{}");
+  EXPECT_FALSE(folder_->exists("control/odd.json"));
+  EXPECT_EQ(mirror.take_requests().value_or(9), 0u);
+  ASSERT_TRUE(put("control/stop-large.json", std::string(100'000, ' ')).ok());
+  EXPECT_EQ(mirror.take_requests().value_or(9), 0u);
+}
+
 TEST_F(BucketMirrorTest, WhatIsLargeTravelsInParts) {
   std::string large((std::size_t{33} << 20) + 7, 'x');
   for (std::size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i / 1000 % 26);
@@ -304,6 +364,22 @@ TEST_F(BucketMirrorTest, WhatCouldNotBeSentIsCounted) {
   EXPECT_EQ(round.problem.code(), Code::kUnavailable);
   EXPECT_EQ(round.files_behind, 2u);
   EXPECT_EQ(round.bytes_behind, 7u);
+}
+
+TEST_F(S3StorageTest, LeavingIsPrompt) {
+  std::stop_source stop;
+  S3Settings settings{.region = "us-east-1", .endpoint = "http://127.0.0.1:1", .path_style = true, .is_encrypted = false,
+                      .ca_file = "", .max_attempts = 100};
+  const Environment environment = [](const char*) { return "key"; };
+  S3Client away("bucket", settings, std::make_shared<CredentialChain>(environment, system_clock()), system_clock(),
+                stop.get_token());
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop.request_stop();
+  });
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(away.head("x").status().code(), Code::kCancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/process/signal_relay.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/control_options.h"
@@ -40,8 +41,9 @@ int act(const MirrorOptions& options) {
   auto address = checked_mirror_address(options.target, *run);
   if (!address.ok()) return report_error(address.status());
   plan.address = *std::move(address);
+  process::SignalRelay relay;  // before any thread
   RunMirror mirror(plan, true);
-  const bool has_waited = wait_for_mirror(mirror);
+  const bool has_waited = wait_for_mirror(mirror, relay);
   const MirrorState state = mirror.state();
   if (options.json) print(plan, state);
   if (state.is_done) {
@@ -72,6 +74,10 @@ void add_mirror(CLI::App& app, CommandAction& action) {
   add_duration_option(command, "--interval", o.plan.interval, "Send what is new this often (default: 2s)");
   add_duration_option(command, "--patience", o.plan.patience,
                       "Once the run is over, try this long to send the rest (default: 10m)");
+  command.add_flag(
+      "--take-requests", o.plan.takes_requests,
+      "Let requests by its address there, as `stop s3://...`, reach the training: who may write into the bucket "
+      "decides about it");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden mirror first s3://bucket/runs/", "trainwarden show s3://bucket/runs/first"});
 }

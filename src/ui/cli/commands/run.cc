@@ -66,6 +66,7 @@ struct RunOptions {
   bool page = false;
   std::optional<int> page_port;
   std::string mirror;
+  bool mirror_requests = false;
   bool tied = false;
   bool resume = false;
   std::string exit_record;
@@ -208,6 +209,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
   if (!options.mirror.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(plan.mirror, checked_mirror_address(options.mirror, plan.run));
+    plan.mirror_takes_requests = options.mirror_requests;
   }
   TRAINWARDEN_RETURN_IF_ERROR(choose_output(options, plan));
   TRAINWARDEN_RETURN_IF_ERROR(choose_sampler(options, sample, plan));
@@ -395,6 +397,12 @@ void add_run(CLI::App& app, CommandAction& action) {
   command.add_flag("--page", o.page, "Show the run on a page of the browser until the program ends; prints its link");
   command.add_option("--page-port", o.page_port, "The same, on this port")->type_name("N")->check(CLI::Range(0, 65535));
   command.add_option("--mirror", o.mirror, "Keep the run in a bucket too: s3://BUCKET/PREFIX")->type_name("ADDRESS");
+  command
+      .add_flag(
+          "--mirror-requests", o.mirror_requests,
+          "Let requests by its address there, as `stop s3://...`, reach the program: who may write into the bucket "
+          "decides about it")
+      ->needs("--mirror");
   command.add_flag("--resume", o.resume, "Go on with the run that has this name already, also when it has ended")
       ->needs("--name");
   command.add_flag("--tied", o.tied, "End the program when this process ends, in whatever way");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/process/signal_relay.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/status_line.h"
 
@@ -20,8 +19,7 @@ std::string mirror_text(const MirrorState& state) {
 
 }  // namespace
 
-bool wait_for_mirror(RunMirror& mirror) {
-  process::SignalRelay relay;
+bool wait_for_mirror(RunMirror& mirror, process::SignalRelay& relay) {
   StatusLine line(stderr, terminal_of(stderr));
   while (!mirror.has_ended()) {
     line.show(mirror_text(mirror.state()));
@@ -34,7 +32,8 @@ bool wait_for_mirror(RunMirror& mirror) {
 
 void finish_mirror(RunMirror& mirror, const std::string& address) {
   mirror.finish();
-  wait_for_mirror(mirror);
+  process::SignalRelay relay;  // its thread was begun under another one, and gets no signals
+  wait_for_mirror(mirror, relay);
   const MirrorState state = mirror.state();
   if (state.is_done) {
     emit(stderr, "trainwarden: kept in {} too, {}\n", printable(address), format_bytes(state.bytes));

@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "core/process/signal_relay.h"
 #include "ui/cli/running/run_mirror.h"
 
 namespace trainwarden::cli {
 
-// Shows how far it is until it has ended, on a terminal. False: a signal has ended it before.
-bool wait_for_mirror(RunMirror& mirror);
+// Shows how far it is until it has ended, on a terminal. False: a signal has ended it before. The relay was there
+// before the mirror's thread.
+bool wait_for_mirror(RunMirror& mirror, process::SignalRelay& relay);
 
 // The program has ended: sends what is left, and says what is not there. What happens to the copy does not change the
 // program's exit code.

@@ -30,7 +30,7 @@ Result<std::string> checked_mirror_address(const std::string& typed, const std::
   }
   std::string address = typed;
   if (address.ends_with('/')) address += run.filename().string();
-  TRAINWARDEN_ASSIGN_OR_RETURN(const storage::BucketPlace place, storage::s3_client_of(address));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const storage::BucketPlace place, storage::reach_bucket(address));
   TRAINWARDEN_RETURN_IF_ERROR(place.client->check_credentials());
   return address;
 }
@@ -70,13 +70,14 @@ void RunMirror::work(const std::stop_token& stop) {
   ended_ = true;
 }
 
-// The run's writers have all ended, or were ended.
-bool RunMirror::is_over() const {
+// The run's writers have all ended, or were ended. `is_quiet`: the last look has found nothing new; before that it is
+// not worth the reading of the run.
+bool RunMirror::is_over(bool is_quiet) const {
   {
     const std::lock_guard guard(mutex_);
     if (finishing_) return true;
   }
-  return ends_by_itself_ && read_listed_run(storage::Location(plan_.run)).over;
+  return ends_by_itself_ && is_quiet && read_listed_run(storage::Location(plan_.run)).over;
 }
 
 // False: everything is there.
@@ -92,22 +93,25 @@ bool RunMirror::take(const storage::MirrorRound& round, bool is_last) {
 }
 
 void RunMirror::follow(const std::stop_token& stop) {
-  auto client = storage::s3_client_of(plan_.address);
+  auto client = storage::reach_bucket(plan_.address, stop);
   if (!client.ok()) {
     take({.problem = client.status()}, false);
     return;
   }
   storage::BucketMirror mirror(storage::Location(plan_.run).shared_storage(), client->client, client->prefix);
   milliseconds pause = plan_.interval;
-  bool has_begun = false;
+  bool has_begun = false, is_quiet = false;
   std::optional<std::int64_t> over_since_ns;
   while (!stop.stop_requested()) {
     // Asked for before the look, so that what came in between is seen.
-    const bool is_last = is_over();
+    const bool is_last = is_over(is_quiet);
     if (is_last && !over_since_ns) over_since_ns = system_clock().steady_ns();
     const Status begun = has_begun ? Status() : mirror.begin();
     has_begun = begun.ok();
-    const storage::MirrorRound round = has_begun ? mirror.look(is_last) : storage::MirrorRound{.problem = begun};
+    storage::MirrorRound round{.problem = begun};
+    if (has_begun) round = mirror.look(is_last);
+    if (has_begun && plan_.takes_requests && round.problem.ok()) round.problem = mirror.take_requests().status();
+    is_quiet = has_begun && round.files == 0;
     if (!take(round, is_last)) return;
     const bool is_late =
         over_since_ns && milliseconds((system_clock().steady_ns() - *over_since_ns) / 1'000'000) > plan_.patience;

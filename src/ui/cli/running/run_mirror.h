@@ -17,6 +17,7 @@ struct MirrorPlan {
   std::string address;                          // "s3://BUCKET/PREFIX": the run's place there
   std::chrono::milliseconds interval{2'000};    // between two looks
   std::chrono::milliseconds patience{600'000};  // how long it is tried once the run is over
+  bool takes_requests = false;                  // those that lie in the bucket reach the training
 };
 
 struct MirrorState {
@@ -46,7 +47,7 @@ class RunMirror {
  private:
   void work(const std::stop_token& stop);
   void follow(const std::stop_token& stop);
-  bool is_over() const;
+  bool is_over(bool is_quiet) const;
   bool take(const storage::MirrorRound& round, bool is_last);
 
   const MirrorPlan plan_;

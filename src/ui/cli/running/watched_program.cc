@@ -21,7 +21,7 @@ class ProgramView final : public WatchView {
   ProgramView(const ProgramPlan& plan, std::unique_ptr<output::OutputMetrics> metrics)
       : WatchView(stderr, plan.chatter),
         board_folder_(plan.board.folder),
-        mirror_address_(plan.mirror),
+        mirror_plan_{.run = plan.run, .address = plan.mirror, .takes_requests = plan.mirror_takes_requests},
         metrics_(std::move(metrics)),
         sampler_plan_(plan.sampler),
         profiler_config_(plan.profiler_config) {
@@ -30,9 +30,7 @@ class ProgramView final : public WatchView {
 
   void on_start(const std::filesystem::path& run, pid_t program) override {
     if (!board_folder_.empty()) board_ = std::make_unique<LiveExport>(run, board_folder_);
-    if (!mirror_address_.empty()) {
-      mirror_ = std::make_unique<RunMirror>(MirrorPlan{.run = run, .address = mirror_address_}, false);
-    }
+    if (!mirror_plan_.address.empty()) mirror_ = std::make_unique<RunMirror>(mirror_plan_, false);
     if (sampler_plan_) start_sampler(program);
     if (profiler_config_) follow_profiler_config(run);
   }
@@ -91,7 +89,7 @@ class ProgramView final : public WatchView {
 
   const std::filesystem::path board_folder_;
   std::unique_ptr<LiveExport> board_;
-  const std::string mirror_address_;
+  const MirrorPlan mirror_plan_;
   std::unique_ptr<RunMirror> mirror_;
   const std::unique_ptr<output::OutputMetrics> metrics_;
   std::optional<output::OutputResult> metrics_result_;

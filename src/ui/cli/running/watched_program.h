@@ -32,6 +32,7 @@ struct ProgramPlan : launch::LaunchPlan {
   std::optional<int> page_port;  // of the page beside it, 0: one that is free; nothing: no page
   Board board;                   // where the run is shown while it trains
   std::string mirror;            // "s3://...": where the run is kept too; empty: nowhere
+  bool mirror_takes_requests = false;
   Chatter chatter = Chatter::kVerdicts;
   std::optional<output::OutputPlan> metrics;     // what is read of the program's output
   std::optional<sampling::SamplerPlan> sampler;  // of this machine, while the program runs
