@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
-"""An S3 server for tests: moto's, which keeps objects in memory. Needs a Python that has moto and Flask.
+"""An S3 server for tests: moto's, which keeps objects in memory. Needs a Python that has moto, boto3 and Flask.
 
 usage: s3_server.py [--bucket NAME]
 
-Listens on 127.0.0.1, prints "port N" once it does and the bucket is there, and runs until it is killed.
+Listens on 127.0.0.1, prints "port N KEY_ID SECRET" once it does and the bucket is there, and runs until it is killed. Each
+request must be signed with that key; moto works the signature out anew, by botocore.
 """
 import argparse
+import json
 import logging
+import os
 import threading
-import urllib.request
 
-from moto.server import ThreadedMotoServer
+os.environ["INITIAL_NO_AUTH_ACTION_COUNT"] = "4"  # those that make the user, its key, its policy and the bucket
+import boto3  # noqa: E402
+from moto.server import ThreadedMotoServer  # noqa: E402
+
+MAY_ALL = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
 
 
 def main():
@@ -21,9 +27,14 @@ def main():
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    request = urllib.request.Request(f"http://{host}:{port}/{arguments.bucket}", method="PUT", data=b"")
-    urllib.request.urlopen(request).close()
-    print(f"port {port}", flush=True)
+    reach = {"endpoint_url": f"http://{host}:{port}", "region_name": "us-east-1", "aws_access_key_id": "any",
+             "aws_secret_access_key": "any"}
+    users = boto3.client("iam", **reach)
+    users.create_user(UserName="user")
+    key = users.create_access_key(UserName="user")["AccessKey"]
+    users.put_user_policy(UserName="user", PolicyName="all", PolicyDocument=json.dumps(MAY_ALL))
+    boto3.client("s3", **reach).create_bucket(Bucket=arguments.bucket)
+    print(f"port {port} {key['AccessKeyId']} {key['SecretAccessKey']}", flush=True)
     threading.Event().wait()
 
 

@@ -24,6 +24,9 @@ Status check_run(const storage::Location& location) {
 
 Result<std::vector<storage::Entry>> list_folders(const storage::Location& folder) {
   auto entries = folder.storage().entries("");
+  if (!entries.ok() && entries.status().code() != Code::kNotFound) {
+    return entries.status().with_context(fmt::format("the folder of runs {}", printable(folder.address())));
+  }
   if (!entries.ok()) {
     return Status(Code::kNotFound, fmt::format("no folder of runs at {} ({}); start one with `trainwarden run -- "
                                                "PROGRAM`, or name another folder with --runs or TRAINWARDEN_RUNS",

@@ -31,7 +31,7 @@ std::optional<PieceName> parse_piece_name(std::string_view name) {
 void add_pieces(std::vector<FilePart>& parts, const std::vector<ListedObject>& pieces) {
   for (const ListedObject& piece : pieces) {
     const auto name = parse_piece_name(piece.key);
-    if (!name || name->number != parts.size()) continue;
+    if (!name || name->number != parts.size() || piece.info.bytes > kMaxObjectBytes - bytes_of(parts)) continue;
     parts.push_back({piece.key, bytes_of(parts), piece.info});
   }
 }

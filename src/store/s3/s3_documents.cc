@@ -45,7 +45,8 @@ std::string decode_url(std::string_view text) {
 Result<ListedObject> object_of(const pugi::xml_node& node) {
   const auto bytes = parse_int(node.child_value("Size"));
   ListedObject object{.key = decode_url(node.child_value("Key")), .info = {}};
-  if (object.key.empty() || !bytes || *bytes < 0) return damaged("Key and Size");
+  if (object.key.empty() || !bytes || *bytes < 0 || static_cast<std::uint64_t>(*bytes) > kMaxObjectBytes)
+    return damaged("Key and Size");
   object.info.bytes = static_cast<std::uint64_t>(*bytes);
   object.info.changed_unix_ns = parse_rfc3339(node.child_value("LastModified")).value_or(0);
   object.info.etag = node.child_value("ETag");

@@ -17,6 +17,8 @@ struct ObjectInfo {
   std::string etag;  // with its quotes; another one for other content
 };
 
+inline constexpr std::uint64_t kMaxObjectBytes = std::uint64_t{1} << 60;  // more is no size of anything
+
 struct ListedObject {
   std::string key;
   ObjectInfo info;

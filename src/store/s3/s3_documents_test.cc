@@ -29,10 +29,12 @@ TEST(S3Documents, APageHasObjectsPrefixesAndTheNextPage) {
 }
 
 TEST(S3Documents, WhatIsNoPageIsAnError) {
-  for (const char* text : {"", "<", "<html/>", "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
-                           "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
-                           "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
-                           "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"}) {
+  for (const char* text :
+       {"", "<", "<html/>", "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>9000000000000000000</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"}) {
     EXPECT_EQ(parse_object_page(text).status().code(), Code::kDataLoss) << text;
   }
 }

@@ -31,6 +31,12 @@ TEST(AppendedFile, APieceThatIsMissingEndsTheFile) {
   EXPECT_EQ(bytes_of(parts), 14u);
 }
 
+TEST(AppendedFile, SizesDoNotRunOver) {
+  std::vector<FilePart> parts;
+  add_pieces(parts, {piece(0, 0), piece(1, kMaxObjectBytes), piece(2, kMaxObjectBytes)});
+  EXPECT_EQ(bytes_of(parts), kMaxObjectBytes);
+}
+
 TEST(BlockCacheTest, WhatWasAskedForLastStays) {
   BlockCache cache(25);
   const auto block = [](char c) { return std::make_shared<const std::string>(10, c); };

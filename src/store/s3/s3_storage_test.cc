@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/folder_testing.h"
+#include "core/base/text.h"
 #include "core/exchange/server_testing.h"
 #include "store/s3/appended_file.h"
 #include "store/s3/block_cache.h"
@@ -18,6 +19,8 @@
 
 namespace trainwarden::storage {
 namespace {
+
+constexpr const char* kNowhere = "http://127.0.0.1:1";
 
 class S3StorageTest : public testing::Test {
  protected:
@@ -34,23 +37,27 @@ class S3StorageTest : public testing::Test {
     storage_ = reach("bucket", std::string("runs/") + testing::UnitTest::GetInstance()->current_test_info()->name());
   }
 
-  static std::shared_ptr<S3Client> client_to(const std::string& bucket, const std::string& port) {
-    const Environment environment = [](const char* name) -> const char* {
-      return std::string_view(name) == "AWS_ACCESS_KEY_ID"       ? "key"
-             : std::string_view(name) == "AWS_SECRET_ACCESS_KEY" ? "secret"
+  // The server prints its port, and the key that requests are to be signed with.
+  static std::vector<std::string> server_words() { return split_list(server_->port(), ' '); }
+  static std::shared_ptr<S3Client> client_to(const std::string& bucket, const std::string& endpoint,
+                                             bool path_style = true) {
+    const Environment environment = [words = server_words()](const char* name) -> const char* {
+      return std::string_view(name) == "AWS_ACCESS_KEY_ID"       ? words[1].c_str()
+             : std::string_view(name) == "AWS_SECRET_ACCESS_KEY" ? words[2].c_str()
                                                                  : nullptr;
     };
     S3Settings settings{.region = "us-east-1",
-                        .endpoint = "http://127.0.0.1:" + port,
-                        .path_style = true,
+                        .endpoint = endpoint,
+                        .path_style = path_style,
                         .is_encrypted = false,
                         .ca_file = "",
                         .max_attempts = 2};
     return std::make_shared<S3Client>(bucket, settings, std::make_shared<CredentialChain>(environment, system_clock()),
                                       system_clock());
   }
+  static std::string endpoint() { return "http://127.0.0.1:" + server_words()[0]; }
   std::shared_ptr<Storage> reach(const std::string& bucket, const std::string& prefix) {
-    client_ = client_to(bucket, server_->port());
+    client_ = client_to(bucket, endpoint());
     return create_s3_storage(client_, prefix);
   }
 
@@ -234,7 +241,7 @@ TEST_F(S3StorageTest, ErrorsSayWhereAndWhy) {
   const Status none = reach("elsewhere", "x")->list("").status();
   EXPECT_EQ(none.code(), Code::kFailedPrecondition) << none.to_string();
   EXPECT_NE(none.message().find("there is no such bucket"), std::string::npos) << none.message();
-  const Status down = create_s3_storage(client_to("bucket", "1"), "x")->list("").status();
+  const Status down = create_s3_storage(client_to("bucket", kNowhere), "x")->list("").status();
   EXPECT_EQ(down.code(), Code::kUnavailable) << down.to_string();
   EXPECT_NE(down.message().find("http://127.0.0.1:1"), std::string::npos) << down.message();
 }
@@ -321,7 +328,7 @@ TEST_F(BucketMirrorTest, AFileThatIsReplacedIsSentAgain) {
 }
 
 TEST_F(BucketMirrorTest, ABucketThatIsAwayIsNotAskedForEachFile) {
-  const auto away = client_to("bucket", "1");
+  const auto away = client_to("bucket", kNowhere);
   BucketMirror mirror(folder_, away, prefix_);
   mirror.look(false);
   EXPECT_EQ(away->use().requests, 2u);  // the two attempts of the first file
@@ -358,7 +365,7 @@ TEST_F(BucketMirrorTest, WhatIsLargeTravelsInParts) {
 }
 
 TEST_F(BucketMirrorTest, WhatCouldNotBeSentIsCounted) {
-  BucketMirror mirror(folder_, client_to("bucket", "1"), prefix_);
+  BucketMirror mirror(folder_, client_to("bucket", kNowhere), prefix_);
   EXPECT_EQ(mirror.begin().code(), Code::kUnavailable);
   const MirrorRound round = mirror.look(false);
   EXPECT_EQ(round.problem.code(), Code::kUnavailable);
@@ -366,10 +373,23 @@ TEST_F(BucketMirrorTest, WhatCouldNotBeSentIsCounted) {
   EXPECT_EQ(round.bytes_behind, 7u);
 }
 
+// libcurl takes what ends with .localhost for this machine.
+TEST_F(S3StorageTest, ABucketMayBeInTheNameOfTheHost) {
+  ASSERT_TRUE(put("a+b c", "one").ok());
+  const auto client = client_to("bucket", "http://localhost:" + server_words()[0], false);
+  const auto other = create_s3_storage(client, "runs/ABucketMayBeInTheNameOfTheHost");
+  EXPECT_EQ(other->read("a+b c").value_or(""), "one");
+  EXPECT_EQ(other->list("").value_or({}), std::vector<std::string>{"a+b c"});
+}
+
 TEST_F(S3StorageTest, LeavingIsPrompt) {
   std::stop_source stop;
-  S3Settings settings{.region = "us-east-1", .endpoint = "http://127.0.0.1:1", .path_style = true, .is_encrypted = false,
-                      .ca_file = "", .max_attempts = 100};
+  S3Settings settings{.region = "us-east-1",
+                      .endpoint = kNowhere,
+                      .path_style = true,
+                      .is_encrypted = false,
+                      .ca_file = "",
+                      .max_attempts = 100};
   const Environment environment = [](const char*) { return "key"; };
   S3Client away("bucket", settings, std::make_shared<CredentialChain>(environment, system_clock()), system_clock(),
                 stop.get_token());

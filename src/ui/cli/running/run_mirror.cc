@@ -100,7 +100,7 @@ void RunMirror::follow(const std::stop_token& stop) {
   }
   storage::BucketMirror mirror(storage::Location(plan_.run).shared_storage(), client->client, client->prefix);
   milliseconds pause = plan_.interval;
-  bool has_begun = false, is_quiet = false;
+  bool has_begun = false, is_quiet = true;
   std::optional<std::int64_t> over_since_ns;
   while (!stop.stop_requested()) {
     // Asked for before the look, so that what came in between is seen.
