@@ -1,9 +1,13 @@
 #include "store/s3/bucket_mirror.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "core/exchange/digest.h"
 #include "store/storage/path_rules.h"
@@ -16,6 +20,7 @@ constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{64} << 20;  // whose d
 constexpr int kMaxMirrorPages = 10'000;
 constexpr std::uint64_t kMaxRequestBytes = 64 * 1024;
 constexpr int kMaxDepth = 16;
+constexpr std::size_t kMaxSenders = 4;  // at once; each has at most a part of an object in memory
 
 std::string_view name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -113,19 +118,53 @@ MirrorRound BucketMirror::look(bool is_last) {
     const bool is_writers_last = i + 1 == files.size() || !is_segment(files[i + 1].path) ||
                                  parent_path(files[i + 1].path) != parent_path(files[i].path);
     files[i].is_growing = is_segment(files[i].path) && is_writers_last && !is_last;
-    // A bucket that cannot be reached is not asked again for each file.
-    const Status status = is_away(round.problem) ? round.problem : send(files[i], round);
-    if (status.ok()) continue;
-    if (round.problem.ok()) round.problem = status;
-    const std::uint64_t missing = bytes_missing(files[i]);
-    round.files_behind += missing > 0 ? 1 : 0;
-    round.bytes_behind += missing;
   }
+  std::erase_if(files, [&](const Local& file) { return is_there(file); });
+  send_all(files, round);
   return round;
 }
 
-std::uint64_t BucketMirror::bytes_missing(const Local& file) {
+bool BucketMirror::is_there(const Local& file) {
   There& there = there_[file.path];
+  if (!there.etag.empty()) return is_same(file, there) && there.pieces.empty();
+  return file.is_growing && !there.pieces.empty() && bytes_of(there.pieces) >= file.info.bytes;
+}
+
+// The first one alone, since it says what the others belong to; then several at once.
+void BucketMirror::send_all(const std::vector<Local>& files, MirrorRound& round) {
+  std::mutex mutex;
+  std::atomic<std::size_t> next = 0;
+  const auto send_next = [&] {
+    const std::size_t i = next++;
+    if (i >= files.size()) return false;
+    MirrorRound one;
+    {
+      // A bucket that cannot be reached is not asked again for each file.
+      const std::lock_guard guard(mutex);
+      if (is_away(round.problem)) one.problem = round.problem;
+    }
+    There& there = there_.find(files[i].path)->second;
+    if (one.problem.ok()) one.problem = no_throw([&] { return send(files[i], there, one); });
+    const std::uint64_t missing = one.problem.ok() ? 0 : bytes_missing(files[i], there);
+    const std::lock_guard guard(mutex);
+    round.files += one.files;
+    round.bytes += one.bytes;
+    round.files_behind += missing > 0 ? 1 : 0;
+    round.bytes_behind += missing;
+    if (round.problem.ok()) round.problem = one.problem;
+    return true;
+  };
+  if (!send_next()) return;
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < std::min(kMaxSenders, files.size()); ++i) {
+    threads.emplace_back([&] {
+      while (send_next()) {
+      }
+    });
+  }
+}
+
+std::uint64_t BucketMirror::bytes_missing(const Local& file, There& there) const {
   if (is_same(file, there)) return 0;
   const std::uint64_t sent = there.etag.empty() ? bytes_of(there.pieces) : 0;
   return file.info.bytes - std::min(sent, file.info.bytes);
@@ -146,8 +185,7 @@ Status BucketMirror::find_files(const std::string& folder, std::vector<Local>& f
   return {};
 }
 
-Status BucketMirror::send(const Local& file, MirrorRound& round) {
-  There& there = there_[file.path];
+Status BucketMirror::send(const Local& file, There& there, MirrorRound& round) const {
   // What is there as one object stays one, whoever took it for whole.
   if (file.is_growing && there.etag.empty()) return send_growth(file, there, round);
   if (!is_same(file, there)) TRAINWARDEN_RETURN_IF_ERROR(send_whole(file, there, round));
@@ -175,7 +213,7 @@ bool BucketMirror::has_same_content(const Local& file, const There& there) const
 }
 
 // From where the pieces end.
-Status BucketMirror::send_growth(const Local& file, There& there, MirrorRound& round) {
+Status BucketMirror::send_growth(const Local& file, There& there, MirrorRound& round) const {
   const auto opened = folder_->open(file.path);
   if (!opened.ok()) return opened.status().code() == Code::kNotFound ? Status() : opened.status();
   const std::string key = key_of(file.path);
@@ -196,7 +234,7 @@ Status BucketMirror::send_growth(const Local& file, There& there, MirrorRound& r
   return {};
 }
 
-Status BucketMirror::send_whole(const Local& file, There& there, MirrorRound& round) {
+Status BucketMirror::send_whole(const Local& file, There& there, MirrorRound& round) const {
   const auto opened = folder_->open(file.path);
   if (!opened.ok()) return opened.status().code() == Code::kNotFound ? Status() : opened.status();
   // Opened once, so that a file that is replaced meanwhile is sent as it was or as it is.
@@ -212,7 +250,7 @@ Status BucketMirror::send_whole(const Local& file, There& there, MirrorRound& ro
   return {};
 }
 
-Status BucketMirror::remove_pieces(There& there) {
+Status BucketMirror::remove_pieces(There& there) const {
   while (!there.pieces.empty()) {
     TRAINWARDEN_RETURN_IF_ERROR(client_->remove(there.pieces.back().key));
     there.pieces.pop_back();

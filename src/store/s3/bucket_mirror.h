@@ -56,13 +56,15 @@ class BucketMirror {
   };
 
   Status find_files(const std::string& folder, std::vector<Local>& files) const;
-  Status send(const Local& file, MirrorRound& round);
-  Status send_growth(const Local& file, There& there, MirrorRound& round);
-  Status send_whole(const Local& file, There& there, MirrorRound& round);
-  Status remove_pieces(There& there);
+  bool is_there(const Local& file);
+  void send_all(const std::vector<Local>& files, MirrorRound& round);
+  Status send(const Local& file, There& there, MirrorRound& round) const;
+  Status send_growth(const Local& file, There& there, MirrorRound& round) const;
+  Status send_whole(const Local& file, There& there, MirrorRound& round) const;
+  Status remove_pieces(There& there) const;
   bool is_same(const Local& file, There& there) const;
   bool has_same_content(const Local& file, const There& there) const;
-  std::uint64_t bytes_missing(const Local& file);
+  std::uint64_t bytes_missing(const Local& file, There& there) const;
   std::string key_of(const std::string& path) const { return prefix_.empty() ? path : prefix_ + "/" + path; }
 
   const std::shared_ptr<Storage> folder_;
