@@ -165,6 +165,10 @@ Status Transfer::describe(std::string_view place) const {
                                   : "its name leads to an address that is not for targets: link-local, unspecified, "
                                     "multicast, or the metadata service of a cloud"));
   }
+  // Without a limit for the whole, it stood still: libcurl says for how long.
+  if (code_ == CURLE_OPERATION_TIMEDOUT && limits_.timeout.count() == 0) {
+    return Status(Code::kDeadlineExceeded, fmt::format("{}: {}", place, reason()));
+  }
   switch (code_) {
     case CURLE_OK: return {};
     case CURLE_OPERATION_TIMEDOUT:

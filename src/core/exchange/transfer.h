@@ -18,12 +18,13 @@ namespace trainwarden::exchange {
 
 struct TransferLimits {
   std::chrono::milliseconds connect_timeout{10'000};  // name, connection, TLS
-  // The whole exchange. There is no limit of speed beside it: a target may think for as long as it may take in all.
+  // The whole exchange; 0: as long as it takes. There is no limit of speed beside it: a target may think for as long as
+  // it may take in all.
   std::chrono::milliseconds timeout{30'000};
   std::string ca_file;         // PEM; only what these have signed is trusted. Empty: what the system trusts
   bool loopback_only = false;  // not encrypted, so nothing may leave the machine
-  // Also those of address_guard.h, where a cloud gives credentials to who asks from inside. For addresses that no user
-  // and no file has given.
+  // Also those of address_guard.h, where a cloud gives credentials to who asks from inside. For addresses that are
+  // the program's own, or settings of its user, and never for those of a run or a request.
   bool any_address = false;
   bool use_proxy = true;  // the one of https_proxy, http_proxy, all_proxy, unless no_proxy says otherwise
 };

@@ -60,7 +60,6 @@ class S3Client {
   Status check_credentials() { return credentials_->get().status(); }
   S3Use use() const;
   const std::string& bucket() const { return bucket_; }
-  const S3Settings& settings() const { return settings_; }
 
  private:
   struct Call;

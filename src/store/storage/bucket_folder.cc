@@ -23,8 +23,9 @@ Result<fs::path> folder_of_bucket(std::string_view address, const Environment& e
   if (buckets == nullptr || *buckets == '\0') {
     return Status(
         Code::kUnimplemented,
-        fmt::format("{}: buckets cannot be reached yet; set {} to a folder that holds a folder for each bucket",
-                    printable(address), variable::kBuckets));
+        fmt::format(
+            "{}: only the program trainwarden reaches buckets; set {} to a folder that holds a folder for each of them",
+            printable(address), variable::kBuckets));
   }
   return (fs::absolute(buckets) / within).lexically_normal();
 }

@@ -1,5 +1,5 @@
-// Buckets that are folders of this machine: until an object store can be reached, "s3://BUCKET/KEY" is the file KEY in
-// the folder BUCKET of the folder that TRAINWARDEN_BUCKETS names.
+// Buckets that are folders of this machine: where TRAINWARDEN_BUCKETS names a folder, "s3://BUCKET/KEY" is the file KEY
+// in its folder BUCKET, and no object store is reached.
 #pragma once
 
 #include <filesystem>
