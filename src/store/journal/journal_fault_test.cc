@@ -122,6 +122,40 @@ TEST(FailedSyncTest, AFailureToSealIsToldByTheNextSync) {
   EXPECT_TRUE(writer->sync().ok()) << "once";
 }
 
+// The segment is left for good: a sync of the next one must not be taken for one of what lies in this one.
+TEST(FailedAppendTest, WhatWasAppendedBeforeIsSyncedAllTheSame) {
+  const auto memory = storage::create_memory_storage();
+  const auto faulty = storage::create_faulty_storage(*memory);
+  const FakeClock clock;
+  JournalOptions options = fault_options(false);
+  options.sync_each_segment = true;
+  const auto writer = JournalWriter::open(*faulty, clock, sample_run_info(), options).value();
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  faulty->set_plan({0, false, Code::kResourceExhausted, true});
+  EXPECT_EQ(writer->append_step(small_step(1, false)->batch()).code(), Code::kResourceExhausted);
+  ASSERT_TRUE(writer->append_step(small_step(2, false)->batch()).ok());
+  ASSERT_TRUE(writer->sync().ok());
+  memory->drop_unsynced();
+  const auto reader = open_sample_reader(*memory, false);
+  ASSERT_EQ(reader->steps().size(), 2u);
+  EXPECT_EQ(difference(*reader, 0, small_step(0, false)->batch()), "");
+}
+
+TEST(FailedAppendTest, ThatItCannotBeSyncedIsToldByTheNextSync) {
+  const auto memory = storage::create_memory_storage();
+  const auto faulty = storage::create_faulty_storage(*memory);
+  const FakeClock clock;
+  JournalOptions options = fault_options(false);
+  options.sync_each_segment = true;
+  const auto writer = JournalWriter::open(*faulty, clock, sample_run_info(), options).value();
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  faulty->set_plan({0, true, Code::kUnavailable, true});
+  EXPECT_EQ(writer->append_step(small_step(1, false)->batch()).code(), Code::kUnavailable);
+  faulty->set_plan({});
+  EXPECT_EQ(writer->sync().code(), Code::kUnavailable);
+  EXPECT_TRUE(writer->sync().ok()) << "once";
+}
+
 TEST(FullDiskTest, IsNotLitteredWithSegmentsAndTheWriterComesBack) {
   const auto memory = storage::create_memory_storage();
   const auto faulty = storage::create_faulty_storage(*memory);

@@ -46,6 +46,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   Status append(const AppendDraft& draft);
   Status seal_segment();
   void seal_when_due();
+  void abandon_segment();
   void leave_segment();
 
   storage::Storage& storage_;
@@ -57,7 +58,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   NamesById names_;  // of every id so far, to be written to the next segment again
   MetricsById metrics_;
   std::unique_ptr<SegmentWriter> segment_;
-  Status seal_failure_;           // of a segment that was to be synced when it was sealed: the next sync() reports it
+  Status left_unsynced_;          // why a segment that is left may not survive a power loss: the next sync() reports it
   std::uint64_t left_bytes_ = 0;  // of the segments before segment_
   RetryDelay retry_delay_;
 };
@@ -107,7 +108,7 @@ Status SegmentedJournalWriter::append(const AppendDraft& draft) {
   Status status = no_throw([&] { return segment_->append(draft); });
   if (status.ok() && options_.sync_each_step) status = segment_->sync();
   if (!status.ok()) {
-    leave_segment();
+    abandon_segment();
     retry_delay_.failed(status, clock_.steady_ns());
     return status;
   }
@@ -156,7 +157,7 @@ Status SegmentedJournalWriter::change_collections(std::vector<Collection> collec
 }
 
 Status SegmentedJournalWriter::sync() {
-  Status status = std::exchange(seal_failure_, Status());
+  Status status = std::exchange(left_unsynced_, Status());
   if (!segment_) return status;
   const Status synced = segment_->sync();
   if (!synced.ok()) leave_segment();
@@ -175,6 +176,7 @@ Status SegmentedJournalWriter::seal_segment() {
   if (!segment_) return Status();
   const bool synced = options_.sync_each_step || options_.sync_each_segment;
   Status status = no_throw([&] { return segment_->seal(synced); });
+  if (!status.ok() && options_.sync_each_segment) left_unsynced_ = status;
   leave_segment();
   return status;
 }
@@ -187,8 +189,16 @@ void SegmentedJournalWriter::seal_when_due() {
   if (!status.ok()) {
     log(LogLevel::kWarning, "{}: a segment stays without its index, so that opening the run takes longer: {}",
         options_.writer, status.to_string());
-    if (options_.sync_each_segment) seal_failure_ = status;
   }
+}
+
+// An append has failed. What was appended before was acknowledged, and no sync() comes by here any more.
+void SegmentedJournalWriter::abandon_segment() {
+  if (options_.sync_each_segment) {
+    const Status synced = no_throw([&] { return segment_->sync(); });
+    if (!synced.ok()) left_unsynced_ = synced;
+  }
+  leave_segment();
 }
 
 void SegmentedJournalWriter::leave_segment() {

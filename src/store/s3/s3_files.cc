@@ -18,13 +18,13 @@ class S3WritableFile final : public WritableFile {
       : client_(std::move(client)), key_(std::move(key)), on_append_(std::move(on_append)) {}
 
   Status append(std::span<const ByteSpan> parts) override {
-    if (closed_) return closed_error();
+    if (closed_ || failed_) return closed_error();
     std::string piece;
     for (const ByteSpan part : parts) piece += as_text(part);
     if (piece.empty()) return {};
     const Status status = client_->put(piece_name(key_, next_), as_bytes(piece), PutCondition::kAlways);
     on_append_();
-    closed_ = !status.ok();
+    failed_ = !status.ok();
     if (!status.ok()) return status;
     ++next_;
     bytes_ += piece.size();
@@ -48,6 +48,7 @@ class S3WritableFile final : public WritableFile {
   std::uint64_t next_ = 1;  // number of the next piece
   std::uint64_t bytes_ = 0;
   bool closed_ = false;
+  bool failed_ = false;  // an append has; what was appended before is in the bucket
 };
 
 class S3ReadableFile final : public ReadableFile {
