@@ -38,7 +38,7 @@ LIBRARIES = {
     "nlohmann": ("src", "bench", "fuzz", "tests", "examples", "trainers"),
     "caffe2": ("trainers/bert/cli",),  # LibTorch's archives
     "malloc.h": ("trainers/bert/training",),  # the C library's
-    "CLI": ("src/ui/cli", "examples", "trainers"),
+    "CLI": ("src/ui/cli", "examples", "trainers", "tests/torture"),
     "nanobind": ("adapters/python",),
     "structmember.h": ("adapters/python",),  # Python's own
     "pcre2.h": ("src/core/base",),
