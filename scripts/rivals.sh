@@ -19,12 +19,30 @@ install_rivals() {
   cp scripts/rivals.txt $rivals/requirements.txt
 }
 
+# The other formats, which want newer libraries than smdebug.
+install_formats() {
+  local formats=$rivals/formats
+  say "installing into $formats the other formats (scripts/formats.txt)"
+  rm -rf $formats
+  $python -m venv $formats || return
+  if ! with_progress $rivals/formats.log $formats/bin/pip install --disable-pip-version-check --progress-bar off \
+    -r scripts/formats.txt; then
+    cat $rivals/formats.log >&2
+    return 1
+  fi
+  cp scripts/formats.txt $formats/requirements.txt
+}
+
 # Makes it, or makes it anew when its list has changed, and names its Python to tests and benchmarks.
 rivals_environment() {
   need_packages python
   if ! cmp -s scripts/rivals.txt $rivals/requirements.txt; then
     install_rivals || return
   fi
+  if ! cmp -s scripts/formats.txt $rivals/formats/requirements.txt; then
+    install_formats || return
+  fi
+  export TRAINWARDEN_FORMATS_PYTHON=$PWD/$rivals/formats/bin/python
   export TRAINWARDEN_RIVALS_PYTHON=$PWD/$rivals/bin/python
   export TRAINWARDEN_PERFETTO_PYTHON=$PWD/$rivals/perfetto/bin/python
   export TRAINWARDEN_MOTO_PYTHON=$PWD/$rivals/s3/bin/python
