@@ -30,7 +30,7 @@
 
 namespace trainwarden {
 
-enum class ExportFormat : std::uint8_t { kSmdebug, kTensorBoard, kSafetensors, kNpz, kCsv, kJson };
+enum class ExportFormat : std::uint8_t { kSmdebug, kTensorBoard, kSafetensors, kNpz, kCsv, kJson, kMcap, kParquet };
 TRAINWARDEN_API std::string_view name(ExportFormat format);  // "smdebug", "tensorboard", "safetensors", ...
 TRAINWARDEN_API std::optional<ExportFormat> parse_export_format(std::string_view text);
 
@@ -59,7 +59,7 @@ struct ExportChoice {
 
 struct ExportOptions {
   ExportFormat format = ExportFormat::kJson;
-  std::filesystem::path out;  // a file for csv and json, a folder for the others
+  std::filesystem::path out;  // a file for csv, json, mcap and parquet, a folder for the others
   ExportChoice choice{};
   // Write to `out` although it holds something: files of the same names are replaced, nothing is removed. Without it
   // only a folder is taken that is empty, or that holds an unfinished export of the same run: that goes on.

@@ -27,6 +27,8 @@ Result<std::unique_ptr<TargetWriter>> open_target(const TargetPlan& plan) {
     case ExportFormat::kNpz: return transfer::open_npz_target(plan);
     case ExportFormat::kCsv: return transfer::open_csv_target(plan);
     case ExportFormat::kJson: return transfer::open_json_target(plan);
+    case ExportFormat::kMcap: return transfer::open_mcap_target(plan);
+    case ExportFormat::kParquet: return transfer::open_parquet_target(plan);
   }
   return Status(Code::kInvalidArgument, "there is no such format");
 }

@@ -256,13 +256,93 @@ def check_tensorboard(out, records):
                 expect(board.scalars[f"stats/{tensor}/{name}"][step], expected, f"{name} of {what}")
 
 
+def check_mcap(out, records):
+    from mcap.reader import NonSeekingReader, make_reader
+
+    held = [record for record in records if len(record.get("elements", ())) <= 4096]
+    with open(out, "rb") as file:
+        read = list(NonSeekingReader(file, validate_crcs=True).iter_messages(log_time_order=False))
+    messages = [(channel.topic, json.loads(message.data)) for _, channel, message in read]
+    found = [message for topic, message in messages if "/event/" not in topic]
+    expect(len(found), len(held), "messages")
+    for (schema, channel, message), record in zip(read, held):
+        if json.loads(message.data) != record:
+            problems.append(f"{what_of(record)}: expected {record}, found {message.data!r}")
+        expect(message.log_time, record["unix_ns"], f"time of {what_of(record)}")
+        unknown = set(json.loads(message.data)) - set(json.loads(schema.data)["properties"])
+        assert schema.name == "trainwarden." + record["form"] and not unknown, (schema, unknown)
+        assert channel.topic.startswith(f"/{record['worker']}/{record['form']}/"), channel.topic
+    # Through the index: by topic, and by time.
+    with open(out, "rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        summary = reader.get_summary()
+        expect(summary.statistics.message_count, len(messages), "messages by the summary")
+        expect(sorted(summary.statistics.channel_message_counts.values()),
+               sorted(collections.Counter(topic for topic, _ in messages).values()), "messages by channel")
+        for topic in {topic for topic, _ in messages}:
+            by_topic = [json.loads(message.data) for _, _, message in reader.iter_messages(topics=[topic])]
+            expected = [message for name, message in messages if name == topic]
+            assert sorted(by_topic, key=str) == sorted(expected, key=str), topic
+        times = sorted({record["unix_ns"] for record in held})
+        middle = times[len(times) // 2]
+        late = [message for _, _, message in reader.iter_messages(start_time=middle)]
+        expect(len(late), sum(message.log_time >= middle for _, _, message in read), "messages from a time on")
+        (run,) = list(reader.iter_metadata())
+        assert run.name == "trainwarden.run" and run.metadata["run_ended"] in ("true", "false"), run
+
+
+def parquet_row(record):
+    """What the table holds of a record; None: nothing."""
+    row = {key: record[key] for key in ("step", "mode", "mode_step", "worker", "tensor", "form")}
+    row["time"] = record["unix_ns"]
+    if record["form"] == "scalar":
+        row["value"] = number(record["value"])
+    if record["form"] == "value":
+        if record["dtype"].startswith(("complex", "string")) or len(record["elements"]) != 1:
+            return None
+        row["value"] = float(number(record["elements"][0]))
+    if "dtype" in record:
+        row |= {"dtype": record["dtype"], "shape": str(record["shape"])}
+    if "hash" in record:
+        row["hash"] = int(record["hash"], 16)
+    counts = {key: value for key, value in record.items() if key == "count" or key.endswith("_count")}
+    return row | counts | reductions_of(record)
+
+
+def same_cell(found, expected):
+    both_nan = found is not None and expected is not None and found != found and expected != expected
+    return found == expected or both_nan
+
+
+def check_parquet(out, records):
+    import duckdb
+    import pyarrow.parquet
+
+    expected = [row for record in records if (row := parquet_row(record)) is not None]
+    table = pyarrow.parquet.read_table(out)
+    assert str(table.schema.field("time").type) == "timestamp[ns, tz=UTC]", table.schema
+    by_arrow = table.set_column(3, "time", table["time"].cast("int64")).to_pylist()
+    names = table.column_names
+    duck = duckdb.execute(f"select * replace (epoch_ns(time) as time) from read_parquet('{out}')")
+    assert [column[0] for column in duck.description] == names
+    by_duck = [dict(zip(names, row)) for row in duck.fetchall()]
+    for reader, rows in (("pyarrow", by_arrow), ("duckdb", by_duck)):
+        expect(len(rows), len(expected), f"rows by {reader}")
+        for row, wanted in zip(rows, expected):
+            for name in names:
+                if name == "tensor" and "\ufffd" in wanted[name]:
+                    continue  # the truth has lost its bytes
+                if not same_cell(row[name], wanted.get(name)):
+                    problems.append(f"{reader}: {name} of {wanted}: found {row[name]!r}")
+
+
 def main():
     name, out, truth = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     with open(truth, encoding="utf-8") as file:
         records = json.load(file)["records"]
     check = {"npz": check_npz, "safetensors": check_safetensors, "csv": check_csv, "smdebug": check_smdebug,
-             "tensorboard": check_tensorboard}[name]
-    check(out, records if name == "csv" else without_second(records))
+             "tensorboard": check_tensorboard, "mcap": check_mcap, "parquet": check_parquet}[name]
+    check(out, records if name in ("csv", "mcap", "parquet") else without_second(records))
     print(*problems[:20], sep="\n")
     print(f"{compared} compared, {len(problems)} differ")
     return 1 if problems or not records else 0

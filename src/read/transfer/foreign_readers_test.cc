@@ -1,7 +1,8 @@
-// Readers that are not ours on what is exported: smdebug, TensorBoard, safetensors, NumPy and Perfetto. The JSON of the
-// same run says what they must find; of Perfetto's traces, the Chrome trace.
+// Readers that are not ours on what is exported: smdebug, TensorBoard, safetensors, NumPy, Perfetto, MCAP, Arrow,
+// DuckDB. The JSON of the same run says what they must find; of Perfetto's traces, the Chrome trace.
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 
 #include <fmt/format.h>
 #include <test_paths.h>
@@ -19,7 +20,11 @@ class ForeignReaders : public TransferTest {
  protected:
   void SetUp() override {
     python_ = std::getenv("TRAINWARDEN_RIVALS_PYTHON");
-    if (python_ == nullptr) GTEST_SKIP() << "TRAINWARDEN_RIVALS_PYTHON names no Python with the foreign readers";
+    newer_python_ = std::getenv("TRAINWARDEN_FORMATS_PYTHON");
+    if (python_ == nullptr || newer_python_ == nullptr) {
+      GTEST_SKIP()
+          << "TRAINWARDEN_RIVALS_PYTHON and TRAINWARDEN_FORMATS_PYTHON name no Pythons with the foreign readers";
+    }
   }
 
   // The script's verdict on the export of `trial`.
@@ -28,16 +33,19 @@ class ForeignReaders : public TransferTest {
     export_all(trial, options);
     export_all(trial, {.format = ExportFormat::kJson, .out = in("truth.json"), .choice = options.choice});
     const std::string log = in("log").string();
+    const bool newer = options.format == ExportFormat::kMcap || options.format == ExportFormat::kParquet;
     const std::string command = fmt::format(
         "SMDEBUG_TRAINING_END_DELAY_REFRESH=0 SMDEBUG_LOG_LEVEL=error '{}' '{}/src/read/transfer/foreign_readers.py' "
         "{} "
         "'{}' '{}' > '{}' 2>&1",
-        python_, TW_SOURCE_DIR, name(options.format), options.out.string(), in("truth.json").string(), log);
+        newer ? newer_python_ : python_, TW_SOURCE_DIR, name(options.format), options.out.string(),
+        in("truth.json").string(), log);
     EXPECT_EQ(std::system(command.c_str()), 0) << read_text(log);
   }
 
  private:
   const char* python_ = nullptr;
+  const char* newer_python_ = nullptr;
 };
 
 // Two workers, and the last step in another mode.
@@ -74,7 +82,49 @@ TEST_P(EachFormat, WorkersAndModes) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, EachFormat,
                          testing::Values(ExportFormat::kSmdebug, ExportFormat::kTensorBoard, ExportFormat::kSafetensors,
-                                         ExportFormat::kNpz, ExportFormat::kCsv),
+                                         ExportFormat::kNpz, ExportFormat::kCsv, ExportFormat::kMcap,
+                                         ExportFormat::kParquet),
+                         [](const auto& format) { return std::string(name(format.param)); });
+
+// Names that are no UTF-8, would end a text or drive a terminal, and more rows than one group of rows has.
+class TablesAndLogs : public ForeignReaders, public testing::WithParamInterface<ExportFormat> {};
+
+TEST_P(TablesAndLogs, HostileNames) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 2; ++step) {
+    run.add(
+        {.step = step,
+         .tensors = {scalar("odd\xFF/\"\n\\\x1b[31m", 0.5f), scalar("odd\xFE", std::numeric_limits<float>::quiet_NaN()),
+                     scalar("%FF", -std::numeric_limits<float>::infinity()), scalar("../up", 1e-30f),
+                     scalar(std::string(70'000, 'n'), 2.0f), scalar("grüße", 3.0f), kept("one", {0.25f})}});
+  }
+  run.end();
+  const auto trial = run.open();
+  expect_agreement(*trial, {.format = GetParam()});
+}
+
+TEST_P(TablesAndLogs, ManyRecords) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 700; ++step) {
+    std::vector<TestTensor> tensors;
+    for (int i = 0; i < 100; ++i) tensors.push_back(scalar(fmt::format("metric{}", i), static_cast<float>(step * i)));
+    run.add({.step = step, .tensors = std::move(tensors)});
+  }
+  run.end();
+  const auto trial = run.open();
+  expect_agreement(*trial, {.format = GetParam()});
+}
+
+TEST_P(TablesAndLogs, ARunWithoutSteps) {
+  TestRun run;
+  run.end();
+  const auto trial = run.open();
+  const ExportReport report = export_all(*trial, {.format = GetParam(), .out = in("empty")});
+  EXPECT_EQ(report.records, 0u);
+  EXPECT_GT(report.bytes, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, TablesAndLogs, testing::Values(ExportFormat::kMcap, ExportFormat::kParquet),
                          [](const auto& format) { return std::string(name(format.param)); });
 
 // Workers, tracks that overlap in part, a device, memory, names of any bytes.

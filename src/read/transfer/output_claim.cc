@@ -66,7 +66,17 @@ std::optional<FormerExport> former_export(const fs::path& file) {
 }  // namespace
 
 bool writes_one_file(ExportFormat format) {
-  return format == ExportFormat::kCsv || format == ExportFormat::kJson;
+  switch (format) {
+    case ExportFormat::kCsv:
+    case ExportFormat::kJson:
+    case ExportFormat::kMcap:
+    case ExportFormat::kParquet: return true;
+    case ExportFormat::kSmdebug:
+    case ExportFormat::kTensorBoard:
+    case ExportFormat::kSafetensors:
+    case ExportFormat::kNpz: break;
+  }
+  return false;
 }
 
 Result<OutputClaim> OutputClaim::take(const ExportOptions& options, const std::string& run_id) {

@@ -9,8 +9,8 @@
 namespace trainwarden {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFormatNames = {"smdebug", "tensorboard", "safetensors",
-                                                          "npz",     "csv",         "json"};
+constexpr std::array<std::string_view, 8> kFormatNames = {"smdebug", "tensorboard", "safetensors", "npz",
+                                                          "csv",     "json",        "mcap",        "parquet"};
 
 Status bad_range(std::string_view text) {
   return Status(Code::kInvalidArgument, fmt::format("\"{}\" names no steps: expected FIRST:END, FIRST:END:EVERY or one "

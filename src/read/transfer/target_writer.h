@@ -60,5 +60,7 @@ Result<std::unique_ptr<TargetWriter>> open_safetensors_target(const TargetPlan& 
 Result<std::unique_ptr<TargetWriter>> open_npz_target(const TargetPlan& plan);
 Result<std::unique_ptr<TargetWriter>> open_csv_target(const TargetPlan& plan);
 Result<std::unique_ptr<TargetWriter>> open_json_target(const TargetPlan& plan);
+Result<std::unique_ptr<TargetWriter>> open_mcap_target(const TargetPlan& plan);
+Result<std::unique_ptr<TargetWriter>> open_parquet_target(const TargetPlan& plan);
 
 }  // namespace trainwarden::transfer

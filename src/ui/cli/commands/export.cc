@@ -195,8 +195,8 @@ void add_export(CLI::App& app, CommandAction& action) {
   command.add_option("--to", o.format, "The format (docs/reference/export.md says what each can hold)")
       ->required()
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "page", "chrome-trace",
-                             "perfetto", "speedscope", "collapsed", kSmdebugProfiler}));
+      ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "mcap", "parquet", "page",
+                             "chrome-trace", "perfetto", "speedscope", "collapsed", kSmdebugProfiler}));
   add_choice(command, o);
   command.add_flag("--record-crc", o.record_crc, "smdebug: checksums for TensorFlow, which smdebug refuses");
   command.add_flag("--no-texts", o.no_texts,
@@ -211,6 +211,7 @@ void add_export(CLI::App& app, CommandAction& action) {
                 "trainwarden export first --to chrome-trace first.json.gz --steps 100:110",
                 "trainwarden export first --to smdebug-profiler profiler-output",
                 "trainwarden export first --to csv loss.csv --collection losses",
+                "trainwarden export first --to parquet first.parquet", "trainwarden export first --to mcap first.mcap",
                 "trainwarden export first --to npz arrays --include weight --mode train --steps 0:1000:100"});
 }
 
