@@ -45,21 +45,33 @@ std::int64_t integer_of(const nlohmann::json& json, const char* field) {
   return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
-// None when there is none, or something else lies there.
-std::optional<Promise> read_promise(const Storage& storage, const std::string& path) {
-  const auto text = storage.read(file_of(path), kMaxLeaseBytes);
-  if (!text.ok()) return std::nullopt;
+// It is replaced every ten seconds, and who reads it over a network file system may meet the file that was (ESTALE):
+// the next try finds the new one.
+Result<std::string> read_lease_file(const Storage& storage, const std::string& path) {
+  constexpr int kTries = 3;
+  auto text = storage.read(file_of(path), kMaxLeaseBytes);
+  for (int i = 1; i < kTries && text.status().code() == Code::kUnavailable; ++i) {
+    text = storage.read(file_of(path), kMaxLeaseBytes);
+  }
+  return text;
+}
+
+// None when there is none, or something else lies there. kUnavailable when it cannot be read now.
+Result<std::optional<Promise>> read_promise(const Storage& storage, const std::string& path) {
+  const auto text = read_lease_file(storage, path);
+  if (text.status().code() == Code::kUnavailable) return text.status();
+  if (!text.ok()) return std::optional<Promise>();
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return std::nullopt;
+  if (!json.is_object()) return std::optional<Promise>();
   const auto holder = json.find("holder");
   const auto boot = json.find("boot");
   const auto locked = json.find("locked");
   const auto next = json.find("next_unix_ns");
   const bool whole = holder != json.end() && holder->is_string() && boot != json.end() && boot->is_string() &&
                      locked != json.end() && locked->is_boolean() && next != json.end() && next->is_number_integer();
-  if (!whole) return std::nullopt;
+  if (!whole) return std::optional<Promise>();
   const LeaseSign sign = {integer_of(json, "pid"), integer_of(json, "renewed_unix_ns"), next->get<std::int64_t>()};
-  return Promise{holder->get<std::string>(), boot->get<std::string>(), locked->get<bool>(), sign};
+  return std::optional(Promise{holder->get<std::string>(), boot->get<std::string>(), locked->get<bool>(), sign});
 }
 
 // A time far in the future is no promise of anybody who keeps to the rules: it would hold forever.
@@ -125,8 +137,11 @@ Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& p
   const bool has_locks = lock.status().code() != Code::kUnimplemented;
   if (has_locks) {
     TRAINWARDEN_RETURN_IF_ERROR(lock.status());
-  } else if (const auto other = read_promise(storage, path); other && still_counts(*other, clock.unix_ns())) {
-    return held_by_promise(storage, path, *other, clock.unix_ns());
+  } else {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto other, read_promise(storage, path));
+    if (other && still_counts(*other, clock.unix_ns())) {
+      return held_by_promise(storage, path, *other, clock.unix_ns());
+    }
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string holder, random_name());
   auto lease = std::make_unique<HeldLease>(storage, path, clock, has_locks ? *std::move(lock) : nullptr,
@@ -138,7 +153,9 @@ Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& p
 
 bool is_leased(const Storage& storage, const std::string& path, const Clock& clock) {
   if (storage.locked(lock_of_lease(path))) return true;
-  const auto promise = read_promise(storage, path);
+  const auto read = read_promise(storage, path);
+  if (!read.ok()) return true;  // nothing shows that its holder is gone
+  const std::optional<Promise>& promise = *read;
   if (!promise || !still_counts(*promise, clock.unix_ns())) return false;
   const bool lock_could_be_seen = storage.has_locks() && promise->locked && promise->boot == boot_id();
   return !lock_could_be_seen;
@@ -146,7 +163,7 @@ bool is_leased(const Storage& storage, const std::string& path, const Clock& clo
 
 std::optional<LeaseSign> sign_of_life(const Storage& storage, const std::string& path, const Clock& clock) {
   if (!is_leased(storage, path, clock)) return std::nullopt;
-  const auto promise = read_promise(storage, path);
+  const auto promise = read_promise(storage, path).value_or(std::nullopt);
   return promise ? std::optional(promise->sign) : std::nullopt;
 }
 

@@ -128,5 +128,34 @@ TEST_F(LeaseTest, TheSystemHasAnIdentity) {
   EXPECT_EQ(boot_id().size(), 36u);
 }
 
+// A network file system says so of a file that was replaced while it was open (ESTALE).
+class StorageOfStalePromises final : public ForwardingStorage {
+ public:
+  using ForwardingStorage::ForwardingStorage;
+  mutable int failures = 0;
+  Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override {
+    if (failures-- > 0) return Status(Code::kUnavailable, "stale file handle");
+    return base().read(path, limit_bytes);
+  }
+};
+
+TEST_F(LeaseTest, AHolderWhosePromiseCannotBeReadIsNotTakenForGone) {
+  promise_from_elsewhere(clock_.unix_ns() + 10 * kSecond);
+  StorageOfStalePromises stale(*memory_);
+  stale.failures = 1;
+  EXPECT_TRUE(is_leased(stale, kPath, clock_));
+  stale.failures = 1'000;
+  EXPECT_TRUE(is_leased(stale, kPath, clock_));
+  promise_from_elsewhere(clock_.unix_ns() - 100 * kSecond);
+  stale.failures = 1;
+  EXPECT_FALSE(is_leased(stale, kPath, clock_)) << "the next try says that it is over";
+}
+
+TEST_F(LeaseTest, NothingIsTakenWhereThePromiseOfAnotherCannotBeRead) {
+  StorageOfStalePromises stale(without_locks_);
+  stale.failures = 1'000;
+  EXPECT_EQ(take_lease(stale, kPath, clock_).status().code(), Code::kUnavailable);
+}
+
 }  // namespace
 }  // namespace trainwarden::storage
