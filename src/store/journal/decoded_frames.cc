@@ -13,9 +13,14 @@ namespace {
 
 constexpr std::uint64_t kLengthFieldBytes = 8;  // of a safetensors document
 
-// Counts damage where it is found, and passes the status on. `cause` when it is not the budget.
+// Counts damage where it is found, and passes the status on. `cause` when it is not the budget. What a living process
+// writes may be here in parts, and whole the next time.
 Status noted(JournalSegment& segment, std::uint64_t offset, std::string_view cause, std::uint64_t bytes,
              const Status& status) {
+  if (segment.may_grow && status.code() == Code::kDataLoss) {
+    segment.file.forget();
+    return Status(Code::kUnavailable, "it has not come whole yet: " + status.message());
+  }
   if (is_damage(status)) segment.intake.add_damage(offset, cause_of(status, cause), 1, bytes);
   return status;
 }

@@ -65,9 +65,13 @@ class SegmentedJournalReader final : public JournalReader {
  private:
   Status find_segments();
   void add_segment(std::uint64_t number);
+  void add_unlisted(std::uint64_t before);
   Status read_segment(JournalSegment& segment, bool newest);
   Status walk_segment(JournalSegment& segment);
   void finish_segment(JournalSegment& segment);
+  void presume_end(JournalSegment& segment);
+  bool goes_on(const JournalSegment& segment) const;
+  bool is_late(const JournalSegment& segment) const;
   JournalSegment& use(std::uint32_t segment_index);
   Result<JournalSegment*> segment_of(const Record& record, std::initializer_list<RecordForm> forms);
   Result<const DecodedFrames::Bundle*> bundle_of(const Record& record, JournalSegment& segment);
@@ -92,9 +96,9 @@ Status SegmentedJournalReader::refresh() {
   return no_throw([&]() -> Status {
     TRAINWARDEN_RETURN_IF_ERROR(find_segments());
     for (const auto& segment : segments_) {
-      if (segment->over) continue;
+      if (segment->over && !goes_on(*segment)) continue;
       const Status status = read_segment(*segment, segment == segments_.back());
-      // It was listed: what cannot be found is no file.
+      if (status.code() == Code::kNotFound && is_late(*segment)) return Status();
       if (status.code() == Code::kNotFound) segment->intake.add_damage(0, "segment that is no file", 1, 0);
       if (!status.ok() && status.code() != Code::kNotFound) return status;
       if (segment->over) segment->file.release();
@@ -106,9 +110,26 @@ Status SegmentedJournalReader::refresh() {
 Status SegmentedJournalReader::find_segments() {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> numbers, list_segments(storage_, writer_));
   for (const std::uint64_t number : numbers) {
-    if (!known_segments_.contains(number)) add_segment(number);
+    if (known_segments_.contains(number)) continue;
+    add_unlisted(number);
+    add_segment(number);
   }
   return Status();
+}
+
+// The list of a network file system may lag behind its files, which are found by their names: those right before one
+// that is listed.
+void SegmentedJournalReader::add_unlisted(std::uint64_t before) {
+  const std::uint64_t first = known_segments_.empty() ? 0 : *known_segments_.rbegin() + 1;
+  std::uint64_t found = before;
+  while (found > first && storage_.exists(journal_folder(writer_) + "/" + segment_file(found - 1))) --found;
+  for (std::uint64_t number = found; number < before; ++number) add_segment(number);
+}
+
+// It was listed. What is there and cannot be opened is no file; what is not there has not come to this machine yet, as
+// long as somebody writes.
+bool SegmentedJournalReader::is_late(const JournalSegment& segment) const {
+  return options_.live && !storage_.exists(segment.file.path()) && has_living_writer(storage_, writer_);
 }
 
 void SegmentedJournalReader::add_segment(std::uint64_t number) {
@@ -127,8 +148,15 @@ void SegmentedJournalReader::add_segment(std::uint64_t number) {
   known_segments_.insert(number);
 }
 
+// Whether the writer lives is asked first: what it has written before it let go is then read before it is taken for
+// gone.
 Status SegmentedJournalReader::read_segment(JournalSegment& segment, bool newest) {
-  if (segment.decoder.position() == 0) {
+  segment.over = false;
+  segment.may_grow = newest && options_.live && has_living_writer(storage_, writer_);
+  segment.decoder.wait_for_late_bytes(segment.may_grow);
+  // Who opens a file again is told its true length, also by network file systems; the one that is open may lag behind.
+  if (!segment.may_grow) segment.file.release();
+  if (segment.decoder.position() == 0 && !segment.may_grow) {
     TRAINWARDEN_ASSIGN_OR_RETURN(segment.over, take_sealed(segment));
     if (segment.over) return Status();
   }
@@ -139,10 +167,21 @@ Status SegmentedJournalReader::read_segment(JournalSegment& segment, bool newest
   }
   // An unfinished end is nothing special while the writer lives. When it is gone, the end is what it left.
   const bool unfinished = segment.decoder.position() < segment.seen_bytes || segment.intake.in_step();
-  if (!unfinished || has_living_writer(storage_, writer_)) return Status();
-  TRAINWARDEN_RETURN_IF_ERROR(walk_segment(segment));
-  finish_segment(segment);
+  if (unfinished && !segment.may_grow) presume_end(segment);
   return Status();
+}
+
+// That it is gone may be wrong: clocks of machines differ more than they should, or its promise could not be read.
+void SegmentedJournalReader::presume_end(JournalSegment& segment) {
+  segment.decoder.report_rest(segment.seen_bytes);
+  segment.intake.report_pending();
+  segment.over = segment.presumed_over = true;
+}
+
+bool SegmentedJournalReader::goes_on(const JournalSegment& segment) const {
+  if (!segment.presumed_over) return false;
+  const auto info = storage_.info(segment.file.path());
+  return info.ok() && info->bytes > segment.seen_bytes;
 }
 
 Status SegmentedJournalReader::walk_segment(JournalSegment& segment) {
@@ -153,6 +192,7 @@ Status SegmentedJournalReader::walk_segment(JournalSegment& segment) {
 }
 
 void SegmentedJournalReader::finish_segment(JournalSegment& segment) {
+  segment.presumed_over = false;
   segment.decoder.finish(segment.seen_bytes);
   segment.intake.finish();
   segment.over = true;

@@ -30,6 +30,8 @@ struct JournalSegment {
   SegmentDecoder decoder;        // of the header walk
   std::uint64_t seen_bytes = 0;  // how long the file was when it was last looked at
   bool over = false;             // everything that it will ever hold has been taken in
+  bool may_grow = false;         // a living process may be writing it: what is not whole may not have come yet
+  bool presumed_over = false;    // its writer seemed to be gone in the midst of a write; should it grow, it was not
 };
 
 // Gives the decoder what it asks for, up to `file_bytes`, and refuses it what is over the budget. An error of the

@@ -1,7 +1,9 @@
 #include "store/journal/run_folder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -40,6 +42,23 @@ Result<RunInfo> complete_run(storage::Storage& storage, const RunInfo& there, Ru
   worker.created_unix_ns = there.created_unix_ns;
   TRAINWARDEN_RETURN_IF_ERROR(storage.replace(kRunFile, as_bytes(encode_run_info(worker))));
   return worker;
+}
+
+// Of another worker, which was first. Where a file system cannot put a file whole (store/storage/put_file.h), or shows
+// it late, it is still on its way.
+Result<RunInfo> read_run_of_another(const storage::Storage& storage) {
+  constexpr int kTries = 20;
+  constexpr std::chrono::milliseconds kPause{25};
+  Result<RunInfo> run = read_run(storage);
+  const auto is_on_its_way = [&] {
+    const Code code = run.status().code();
+    return code == Code::kDataLoss || code == Code::kNotFound || code == Code::kUnavailable;
+  };
+  for (int i = 1; i < kTries && is_on_its_way(); ++i) {
+    std::this_thread::sleep_for(kPause);
+    run = read_run(storage);
+  }
+  return run;
 }
 
 bool is_random_id(std::string_view id) {
@@ -118,7 +137,7 @@ Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& inf
   const Status put = storage.put_if_absent(kRunFile, as_bytes(encode_run_info(info)));
   if (put.ok()) return info;
   if (put.code() != Code::kAlreadyExists) return put;
-  TRAINWARDEN_ASSIGN_OR_RETURN(RunInfo there, read_run(storage));
+  TRAINWARDEN_ASSIGN_OR_RETURN(RunInfo there, read_run_of_another(storage));
   if (there.awaits_worker && !info.awaits_worker) return complete_run(storage, there, info);
   if (there.world_size == info.world_size || info.awaits_worker) return there;
   if (goes_on && info.world_size < there.world_size) return there;

@@ -9,6 +9,7 @@
 
 #include "core/base/folder_testing.h"
 #include "store/journal/sample_run.h"
+#include "store/storage/forwarding_storage.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/memory_storage.h"
 
@@ -155,6 +156,28 @@ TEST(RunFolderTest, ListsJournalsAndSegments) {
   EXPECT_EQ(list_journals(*storage).value(), (std::vector<std::string>{"rank-00000", "watch-0"}));
   EXPECT_EQ(list_segments(*storage, "rank-00000").value(), (std::vector<std::uint64_t>{2, 10}));
   EXPECT_TRUE(list_segments(*storage, "rank-00001").value().empty());
+}
+
+// Some file systems cannot put a file whole: who comes second sees it grow.
+class StorageThatPutsInParts final : public storage::ForwardingStorage {
+ public:
+  using ForwardingStorage::ForwardingStorage;
+  mutable int reads = 0;
+  Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override {
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::string text, base().read(path, limit_bytes));
+    if (reads++ < 2) text.resize(text.size() * static_cast<std::size_t>(reads - 1) / 2);
+    return text;
+  }
+};
+
+TEST(RunFolderTest, AWorkerWaitsForTheRunThatAnotherIsStillPutting) {
+  const auto memory = storage::create_memory_storage();
+  ASSERT_TRUE(create_or_join_run(*memory, sample_run_info()).ok());
+  StorageThatPutsInParts in_parts(*memory);
+  const auto joined = create_or_join_run(in_parts, sample_run_info());
+  ASSERT_TRUE(joined.ok()) << joined.status().to_string();
+  EXPECT_EQ(*joined, sample_run_info());
+  EXPECT_EQ(in_parts.reads, 3);
 }
 
 }  // namespace

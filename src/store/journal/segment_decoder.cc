@@ -1,6 +1,7 @@
 #include "store/journal/segment_decoder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/crc32c.h"
 #include "trainwarden/status.h"
@@ -15,6 +16,15 @@ using format::kFrameHeaderBytes;
 namespace {
 
 constexpr std::uint64_t kSearchBytes = 256 << 10;  // looked through at a time
+
+// A header ends with the time, of which the upper half is no zero since 1970, and words are JSON, which has no zeros.
+bool ends_in_zeros(ByteSpan header_bytes) {
+  return load_le<std::uint32_t>(header_bytes, header_bytes.size() - sizeof(std::uint32_t)) == 0;
+}
+
+bool has_zeros(ByteSpan words) {
+  return std::find(words.begin(), words.end(), std::byte{0}) != words.end();
+}
 
 bool has_magic(ByteSpan bytes, std::uint64_t offset) {
   return load_le<std::uint32_t>(bytes, offset) == format::kFrameMagic;
@@ -56,6 +66,7 @@ std::string_view refusal(const FrameHeader& header, const FrameOwner& owner, std
 
 std::optional<ByteRange> SegmentDecoder::next(std::uint64_t file_bytes) {
   file_bytes_ = file_bytes;
+  if (std::exchange(is_late_, false)) return std::nullopt;
   for (;;) {
     switch (state_) {
       case State::kDone: return std::nullopt;
@@ -104,6 +115,11 @@ void SegmentDecoder::supply_header(ByteSpan bytes) {
   FrameHeader header;
   fault_ = fault_of(bytes, position_, header);
   if (fault_.empty()) return accept(header);
+  is_late_ = waits_ && ends_in_zeros(bytes);
+  if (!is_late_) search_from_here();
+}
+
+void SegmentDecoder::search_from_here() {
   search_offset_ = position_ + kFrameAlignment;
   state_ = State::kSearch;
 }
@@ -152,8 +168,11 @@ void SegmentDecoder::pass_frame() {
 
 void SegmentDecoder::leave_body(ByteSpan payload) {
   const std::uint64_t offset = position_;
+  const bool is_damaged = is_words(header_.kind) && crc32c(payload) != header_.payload_crc;
+  is_late_ = waits_ && is_damaged && has_zeros(payload);
+  if (is_late_) return;
   pass_frame();
-  if (is_words(header_.kind) && crc32c(payload) != header_.payload_crc) {
+  if (is_damaged) {
     sink_->on_damage({offset, header_.frame_bytes(), 1, kDamagedPayload});
   } else {
     sink_->on_frame(header_, payload);
@@ -164,11 +183,15 @@ void SegmentDecoder::leave_body(ByteSpan payload) {
 }
 
 void SegmentDecoder::finish(std::uint64_t file_bytes) {
+  report_rest(file_bytes);
+  state_ = State::kDone;
+}
+
+void SegmentDecoder::report_rest(std::uint64_t file_bytes) {
   if (!done() && position_ < file_bytes) {
     const bool torn = fault_.empty() || fault_ == kDamagedHeader;
     sink_->on_damage({position_, file_bytes - position_, 1, torn ? kTornTail : fault_});
   }
-  state_ = State::kDone;
 }
 
 }  // namespace trainwarden::journal

@@ -69,10 +69,16 @@ class SegmentDecoder {
   // In place of supply(): the range is not to be had within the budget. A payload is passed over; a search ends, and
   // with it the segment.
   void refuse();
+  // Of a file that is still written: zeros where a header or words must be are bytes that have not come yet, as network
+  // file systems show them. next() gives none there, and asks for them again when it is called the next time.
+  void wait_for_late_bytes(bool waits) { waits_ = waits; }
   bool at_header() const { return state_ == State::kHeader; }  // no more than a header is asked for
 
   // No more bytes will come than these: what is left of them is a torn tail.
   void finish(std::uint64_t file_bytes);
+
+  // Tells of what finish() would, and goes on should more come all the same.
+  void report_rest(std::uint64_t file_bytes);
 
   // All that there is to decode has been: the trailer was reached, or finish() called.
   bool done() const { return state_ == State::kDone; }
@@ -89,9 +95,12 @@ class SegmentDecoder {
   void accept(const format::FrameHeader& header);
   void pass_frame();
   void leave_body(ByteSpan payload);
+  void search_from_here();
 
   FrameOwner owner_;
   FrameSink* sink_;
+  bool waits_ = false;
+  bool is_late_ = false;  // what was supplied last has not come yet
   State state_ = State::kHeader;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t position_ = 0;  // of the frame that is read or looked for

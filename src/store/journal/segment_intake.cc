@@ -10,6 +10,12 @@ namespace trainwarden::journal {
 using format::FrameHeader;
 using format::FrameKind;
 
+namespace {
+
+constexpr std::string_view kStepWithoutEnd = "data of a step without its end";
+
+}  // namespace
+
 void SegmentIntake::on_frame(const FrameHeader& header, ByteSpan payload) {
   if (refused_) return;
   if (is_data(header.kind)) {
@@ -33,6 +39,12 @@ void SegmentIntake::on_damage(const Damage& damage) {
 
 void SegmentIntake::finish() {
   drop_pending(std::nullopt);
+}
+
+void SegmentIntake::report_pending() {
+  for (const FrameHeader& header : pending_) {
+    add_damage(header.file_offset, kStepWithoutEnd, 1, header.frame_bytes());
+  }
 }
 
 void SegmentIntake::take_words(const FrameHeader& header, ByteSpan payload) {
@@ -208,7 +220,7 @@ void SegmentIntake::drop_pending(std::optional<std::int64_t> but_step) {
     if (header.step == but_step) {
       kept.push_back(header);
     } else {
-      add_damage(header.file_offset, "data of a step without its end", 1, header.frame_bytes());
+      add_damage(header.file_offset, kStepWithoutEnd, 1, header.frame_bytes());
     }
   }
   pending_ = std::move(kept);

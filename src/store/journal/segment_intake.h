@@ -42,6 +42,9 @@ class SegmentIntake final : public FrameSink {
   // No more frames will come: data frames without a step_end belong to a step that was never acknowledged.
   void finish();
 
+  // Tells of what finish() would drop, and keeps it.
+  void report_pending();
+
   // The other way: frames of words out of the order of the walk, and then the index with steps and records.
   void take_words(const format::FrameHeader& header, ByteSpan payload);
   // An event that was found whole; its text where it is in memory.
