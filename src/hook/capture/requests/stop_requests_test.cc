@@ -85,5 +85,21 @@ TEST(StopRequests, TheAcceptanceSaysWhatWasAccepted) {
             R"({"type":"stop_accepted","key":"k","reason":"r","requested_by":"watch-0","global_step":7})");
 }
 
+// Where a file system cannot put a file whole, or lists it before it can be opened, a request is there in parts first.
+TEST(StopRequests, OneThatIsOnItsWayIsTakenWhenItIsWhole) {
+  const std::shared_ptr<storage::MemoryStorage> storage = storage::create_memory_storage();
+  const std::string path = format::stop_request_path("late");
+  const std::string whole =
+      format::encode_stop_request({.key = "late", .reason = "r", .requested_by = "t", .unix_ns = 1});
+  StopRequests requests(storage, {});
+  for (std::size_t bytes = 0; bytes + 2 < whole.size(); ++bytes) {  // its last two are "}\n"
+    storage->set_content(path, whole.substr(0, bytes));
+    ASSERT_TRUE(requests.poll().empty()) << bytes << " bytes";
+  }
+  storage->set_content(path, whole);
+  EXPECT_EQ(requests.poll().size(), 1u);
+  EXPECT_TRUE(requests.poll().empty());
+}
+
 }  // namespace
 }  // namespace trainwarden::capture
