@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "local_case.h"
+#include "share_case.h"
 
 namespace trainwarden::torture {
 namespace {
@@ -96,15 +97,18 @@ void print_table(const std::array<KindTotal, static_cast<std::size_t>(Kind::kCou
 }  // namespace
 
 const std::vector<Kind>& all_kinds() {
-  static const std::vector<Kind> kinds = {Kind::kKill, Kind::kPower, Kind::kFull};
+  static const std::vector<Kind> kinds = {Kind::kKill, Kind::kPower, Kind::kFull, Kind::kShared};
   return kinds;
 }
 
 void play(const CasePlan& plan, CaseLog& log) {
-  play_local(plan, log);
+  switch (plan.kind) {
+    case Kind::kShared: return play_shared(plan, log);
+    default: return play_local(plan, log);
+  }
 }
 
-bool tell(const CasePlan& plan) {
+bool print_story(const CasePlan& plan) {
   const CaseLog log = played(plan, true);
   for (const std::string& line : log.story()) fmt::print("{}\n", line);
   fmt::print("{} violations, {} losses told; again with: ", log.violations().size(), log.losses());
@@ -128,7 +132,7 @@ std::uint64_t run_campaign(const CampaignOptions& options) {
     total.seconds += Seconds(std::chrono::steady_clock::now() - now).count();
     if (log.violations().empty() || ++broken > kMostStories) continue;
     fmt::print("\n{}, seed {}: {}\nThe shortest story:\n", name(plan.kind), plan.seed, log.violations().front());
-    tell(shortened(plan));
+    print_story(shortened(plan));
     std::fflush(stdout);
   }
   print_table(totals);

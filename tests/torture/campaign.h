@@ -27,6 +27,6 @@ std::uint64_t run_campaign(const CampaignOptions& options);
 int prove(std::uint64_t most_runs);
 
 // Plays one case and prints its story. False when it has a violation.
-bool tell(const CasePlan& plan);
+bool print_story(const CasePlan& plan);
 
 }  // namespace trainwarden::torture

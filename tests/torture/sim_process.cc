@@ -245,15 +245,15 @@ Result<std::string> SimProcess::read(const std::string& path, std::uint64_t limi
   return perform<Result<std::string>>(Sort::kReads, "read", path, [&]() -> Result<std::string> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const SimFilePointer file, disk_.find(path));
     if (file->bytes.size() > limit_bytes) return Status(Code::kOutOfRange, path + " is too large");
-    return in_system_time(path, file->bytes);
+    const bool tells = uses_system_time_ && path.ends_with(".lease");
+    return tells ? in_system_time(file->bytes, clock_) : file->bytes;
   });
 }
 
-std::string SimProcess::in_system_time(const std::string& path, std::string text) const {
-  if (!tells_system_time_ || !path.ends_with(".lease")) return text;
+std::string in_system_time(std::string text, const SimClock& clock) {
   auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return text;
-  const std::int64_t offset = system_clock().unix_ns() - clock_.unix_ns();
+  const std::int64_t offset = system_clock().unix_ns() - clock.unix_ns();
   for (const char* field : {"renewed_unix_ns", "next_unix_ns"}) {
     if (json[field].get<std::int64_t>() != 0) json[field] = json[field].get<std::int64_t>() + offset;
   }

@@ -40,6 +40,16 @@ class ProcessFate {
 
   enum class Sort { kReads, kWrites, kSyncs };
   Turn next(Sort sort, std::string_view call, const std::string& path);
+  // `effect` does what the call does.
+  template <class Answer, class Effect>
+  Answer perform(Sort sort, std::string_view call, const std::string& path, const Effect& effect) {
+    const Turn turn = next(sort, call, path);
+    if (turn == Turn::kDead || turn == Turn::kDiesBefore) return death();
+    if (turn == Turn::kFails) return failure(call, path);
+    Answer answer = effect();
+    if (turn == Turn::kDiesWithin || turn == Turn::kDiesAfter) return death();
+    return turn == Turn::kFailsAfter ? Answer(failure(call, path)) : std::move(answer);
+  }
   bool is_dead() const { return is_dead_; }
   Status failure(std::string_view call, const std::string& path) const;
   Status death() const { return Status(Code::kCancelled, name_ + " was killed"); }
@@ -76,7 +86,7 @@ class SimProcess : public storage::Storage {
   const std::string& last_file() const { return *last_file_; }
   // Times of promises are told as the machine's clock has them, which is not that of this program: who judges them by
   // the system's clock comes to the same end.
-  void tell_system_time() { tells_system_time_ = true; }
+  void use_system_time() { uses_system_time_ = true; }
 
   Result<std::unique_ptr<storage::WritableFile>> create(const std::string& path) override;
   Result<std::unique_ptr<storage::ReadableFile>> open(const std::string& path) const override;
@@ -96,16 +106,9 @@ class SimProcess : public storage::Storage {
   SimDisk& disk() const { return disk_; }
   const SimClock& clock() const { return clock_; }
   const std::shared_ptr<ProcessFate>& shared_fate() const { return fate_; }
-  std::string in_system_time(const std::string& path, std::string text) const;
-  // `effect` does what the call does.
   template <class Answer, class Effect>
   Answer perform(ProcessFate::Sort sort, std::string_view call, const std::string& path, const Effect& effect) const {
-    const Turn turn = fate_->next(sort, call, path);
-    if (turn == Turn::kDead || turn == Turn::kDiesBefore) return fate_->death();
-    if (turn == Turn::kFails) return fate_->failure(call, path);
-    Answer answer = effect();
-    if (turn == Turn::kDiesWithin || turn == Turn::kDiesAfter) return fate_->death();
-    return turn == Turn::kFailsAfter ? Answer(fate_->failure(call, path)) : std::move(answer);
+    return fate_->perform<Answer>(sort, call, path, effect);
   }
 
  private:
@@ -113,9 +116,12 @@ class SimProcess : public storage::Storage {
   const SimClock& clock_;
   const std::shared_ptr<ProcessFate> fate_;
   const std::shared_ptr<std::string> last_file_ = std::make_shared<std::string>();
-  bool tells_system_time_ = false;
+  bool uses_system_time_ = false;
   mutable std::map<std::string, std::vector<std::string>> first_listings_;  // of a mutation
 };
+
+// The promise of a lease with its times as the system's clock would have them.
+std::string in_system_time(std::string text, const SimClock& clock);
 
 // The names directly in a folder, of these files and folders.
 std::vector<std::string> names_in(const std::string& folder, const SimDisk::Names& files,

@@ -41,7 +41,7 @@ int run(int argc, char** argv) {
   plan.seed = seed.value_or(1);
   plan.mutation = *chosen;
   const bool plays_one = seed && kind && runs == 0 && minutes == 0;
-  if (plays_one) return tell(plan) ? 0 : 1;
+  if (plays_one) return print_story(plan) ? 0 : 1;
   CampaignOptions options;
   options.kinds = kind ? std::vector<Kind>{*kind} : all_kinds();
   options.first_seed = plan.seed;
