@@ -96,6 +96,7 @@ OWN_FILES = {
     "src/work/ssh/mirror_receiver.cc": "files that grow and that come in pieces, which no storage writes",
     "src/work/ssh/ssh_submission.cc": "the archive that is sent",
     "src/ui/cli/running/ssh_jobs.cc": "the same",
+    "src/store/copy/local_end.cc": "a folder that a user names, to be copied or to get a copy",
     "src/work/ssh/upload.cc": "the files of a user that are sent",
     "src/judge/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
 }

@@ -47,6 +47,28 @@ Result<std::string> md5(std::string_view bytes) {
   return digest_of(bytes, EVP_md5(), "MD5");
 }
 
+struct RunningMd5::State {
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
+  bool is_fine = context != nullptr && EVP_DigestInit_ex(context.get(), EVP_md5(), nullptr) == 1;
+};
+
+RunningMd5::RunningMd5() : state_(std::make_unique<State>()) {}
+
+RunningMd5::~RunningMd5() = default;
+
+void RunningMd5::add(std::string_view bytes) {
+  if (state_->is_fine) state_->is_fine = EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) == 1;
+}
+
+Result<std::string> RunningMd5::end() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  const bool is_fine = state_->is_fine && EVP_DigestFinal_ex(state_->context.get(), digest.data(), &size) == 1;
+  state_->is_fine = false;
+  if (!is_fine) return no_digest("MD5");
+  return std::string(digest.begin(), digest.begin() + size);
+}
+
 std::string hex(std::string_view bytes) {
   std::string text;
   text.reserve(2 * bytes.size());

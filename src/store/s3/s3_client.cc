@@ -10,15 +10,12 @@
 #include "core/base/pause.h"
 #include "core/base/text.h"
 #include "core/exchange/digest.h"
+#include "store/s3/s3_call.h"
 
 namespace trainwarden::storage {
 namespace {
 
-constexpr std::size_t kMaxErrorBytes = 64 * 1024;
-constexpr std::size_t kMaxPageBytes = 16 << 20;
 constexpr std::size_t kMaxIdle = 64;
-constexpr std::uint64_t kPartBytes = std::uint64_t{16} << 20;
-constexpr std::uint64_t kMaxParts = 10'000;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 // Tells what this call has put from what somebody else has.
 constexpr const char* kWriteHeader = "x-amz-meta-trainwarden-write";
@@ -40,11 +37,6 @@ std::int64_t http_time_ns(const HeaderMap& headers, const char* name) {
   return seconds < 0 ? 0 : static_cast<std::int64_t>(seconds) * kSecondNs;
 }
 
-std::string header_of(const HeaderMap& headers, std::string_view name) {
-  const auto found = headers.find(name);
-  return found == headers.end() ? "" : found->second;
-}
-
 exchange::TransferLimits limits_of(const S3Settings& settings) {
   exchange::TransferLimits limits;
   limits.connect_timeout = std::chrono::milliseconds(5'000);
@@ -53,28 +45,6 @@ exchange::TransferLimits limits_of(const S3Settings& settings) {
   limits.any_address = true;  // the user's own setting
   return limits;
 }
-
-}  // namespace
-
-struct S3Client::Call {
-  const char* method = "GET";
-  std::string key;  // empty: of the bucket
-  QueryParameters query = {};
-  HeaderMap headers = {};
-  ByteSpan body = {};
-  TakeBody take = {};                   // of an answer that is fine
-  std::function<void()> begin = [] {};  // before each attempt: forgets what the one before has taken
-};
-
-struct S3Client::Outcome {
-  ClientAnswer answer;
-  std::string error;  // its document
-  int attempts = 1;
-  bool is_fine() const { return answer.status >= 200 && answer.status < 300; }
-  std::string code() const { return parse_error_code(error); }
-};
-
-namespace {
 
 // Is it worth another attempt?
 bool passes(int status, const std::string& code) {
@@ -93,10 +63,12 @@ bool is_expired(const std::string& code) {
 Code code_of(int status, const std::string& code) {
   if (code == "PreconditionFailed" || status == 412) return Code::kAborted;
   if (code == "NoSuchBucket") return Code::kFailedPrecondition;
+  if (code == "InvalidPart") return Code::kAborted;  // another process has put it anew
   if (code == "QuotaExceeded" || code == "TooManyBuckets" || status == 507) return Code::kResourceExhausted;
   if (status == 404) return Code::kNotFound;
   if (status == 401 || status == 403) return Code::kPermissionDenied;
   if (status == 416) return Code::kOutOfRange;
+  if (status == 501) return Code::kUnimplemented;
   if (passes(status, code)) return Code::kUnavailable;
   return status >= 300 && status < 400 ? Code::kFailedPrecondition : Code::kInternal;
 }
@@ -112,6 +84,16 @@ std::string hint_of(int status, const std::string& code) {
 }
 
 }  // namespace
+
+std::string header_of(const HeaderMap& headers, std::string_view name) {
+  const auto found = headers.find(name);
+  return found == headers.end() ? "" : found->second;
+}
+
+bool has_opaque_etag(const HeaderMap& headers) {
+  return header_of(headers, "x-amz-server-side-encryption").starts_with("aws:kms") ||
+         headers.contains("x-amz-server-side-encryption-customer-algorithm");
+}
 
 S3Client::S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials,
                    const Clock& clock, std::stop_token stop)
@@ -162,7 +144,7 @@ Result<S3Client::Outcome> S3Client::attempt(const Call& call, std::int64_t clock
   }
   Outcome outcome;
   request.max_bytes_per_second = settings_.max_bytes_per_second;
-  const TakeBody take_error = take_up_to(outcome.error, kMaxErrorBytes);
+  const TakeBody take_error = take_up_to(outcome.error, kMaxS3TextBytes);
   request.take = [&](int status, std::string_view bytes) {
     bytes_received_ += bytes.size();
     const bool is_fine = status >= 200 && status < 300;
@@ -176,6 +158,8 @@ Result<S3Client::Outcome> S3Client::attempt(const Call& call, std::int64_t clock
   if (!answer.ok()) return answer.status();  // and its connection is gone
   keep_connection(std::move(connection));
   outcome.answer = *std::move(answer);
+  const std::int64_t server_ns = http_time_ns(outcome.answer.headers, "date");
+  if (server_ns != 0) server_ahead_ns_ = server_ns - clock_.unix_ns();
   return outcome;
 }
 
@@ -223,10 +207,12 @@ Result<ObjectInfo> S3Client::head(const std::string& key) {
   const Call call{.method = "HEAD", .key = key};
   TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome outcome, perform(call));
   if (!outcome.is_fine()) return error_of(call, outcome);
-  const auto bytes = parse_int(header_of(outcome.answer.headers, "content-length"));
+  const HeaderMap& headers = outcome.answer.headers;
+  const auto bytes = parse_int(header_of(headers, "content-length"));
   return ObjectInfo{.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes.value_or(0))),
-                    .changed_unix_ns = http_time_ns(outcome.answer.headers, "last-modified"),
-                    .etag = header_of(outcome.answer.headers, "etag")};
+                    .changed_unix_ns = http_time_ns(headers, "last-modified"),
+                    .etag = header_of(headers, "etag"),
+                    .has_opaque_etag = has_opaque_etag(headers)};
 }
 
 Result<std::size_t> S3Client::get(const std::string& key, std::uint64_t offset, MutableByteSpan destination,
@@ -283,74 +269,6 @@ Status S3Client::put(const std::string& key, ByteSpan content, PutCondition cond
   TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome there, perform(look));
   if (there.is_fine() && header_of(there.answer.headers, kWriteHeader) == write) return {};
   return Status(Code::kAlreadyExists, fmt::format("s3://{}/{} is there", bucket_, printable(key)));
-}
-
-// As docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html has it.
-Status S3Client::put_large(const std::string& key, std::uint64_t bytes, const ReadBytes& read) {
-  if (bytes <= kPartBytes) {
-    std::string content(bytes, '\0');
-    TRAINWARDEN_RETURN_IF_ERROR(read(0, std::as_writable_bytes(std::span(content))));
-    return put(key, as_bytes(content), PutCondition::kAlways);
-  }
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string upload, begin_upload(key));
-  const auto etags = put_parts(key, upload, bytes, read);
-  const Status status = etags.ok() ? end_upload(key, upload, *etags) : etags.status();
-  if (status.ok()) return status;
-  // What was sent so far would be kept, and paid for, for ever.
-  (void)perform({.method = "DELETE", .key = key, .query = {{"uploadId", upload}}});
-  return status;
-}
-
-Result<std::string> S3Client::begin_upload(const std::string& key) {
-  std::string text;
-  Call call{.method = "POST", .key = key, .query = {{"uploads", ""}}};
-  call.headers["content-type"] = "application/octet-stream";
-  call.begin = [&] { text.clear(); };
-  call.take = take_up_to(text, kMaxErrorBytes);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome outcome, perform(call));
-  if (!outcome.is_fine()) return error_of(call, outcome);
-  return parse_upload_id(text);
-}
-
-Result<std::vector<std::string>> S3Client::put_parts(const std::string& key, const std::string& upload,
-                                                     std::uint64_t bytes, const ReadBytes& read) {
-  const std::uint64_t part_bytes = std::max(kPartBytes, (bytes + kMaxParts - 1) / kMaxParts);
-  std::vector<std::string> etags;
-  std::string part;
-  for (std::uint64_t offset = 0; offset < bytes; offset += part_bytes) {
-    part.resize(std::min(part_bytes, bytes - offset));
-    TRAINWARDEN_RETURN_IF_ERROR(read(offset, std::as_writable_bytes(std::span(part))));
-    TRAINWARDEN_ASSIGN_OR_RETURN(std::string etag,
-                                 put_part(key, upload, static_cast<int>(etags.size()) + 1, as_bytes(part)));
-    etags.push_back(std::move(etag));
-  }
-  return etags;
-}
-
-Result<std::string> S3Client::put_part(const std::string& key, const std::string& upload, int number,
-                                       ByteSpan content) {
-  const Call call{.method = "PUT",
-                  .key = key,
-                  .query = {{"partNumber", std::to_string(number)}, {"uploadId", upload}},
-                  .body = content};
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome outcome, perform(call));
-  if (!outcome.is_fine()) return error_of(call, outcome);
-  return header_of(outcome.answer.headers, "etag");
-}
-
-// An answer that began as a success may end as an error, which its document says.
-Status S3Client::end_upload(const std::string& key, const std::string& upload, const std::vector<std::string>& etags) {
-  const std::string document = completed_upload(etags);
-  std::string text;
-  Call call{.method = "POST", .key = key, .query = {{"uploadId", upload}}, .body = as_bytes(document)};
-  call.headers["content-type"] = "application/xml";
-  call.begin = [&] { text.clear(); };
-  call.take = take_up_to(text, kMaxErrorBytes);
-  TRAINWARDEN_ASSIGN_OR_RETURN(Outcome outcome, perform(call));
-  const std::string code = parse_error_code(text);
-  if (outcome.is_fine() && code.empty()) return {};
-  if (outcome.is_fine()) outcome = {.answer = {.status = 500, .headers = {}}, .error = text};
-  return error_of(call, outcome);
 }
 
 Status S3Client::remove(const std::string& key) {

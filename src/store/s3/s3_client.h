@@ -51,6 +51,26 @@ class S3Client {
   // of them are in memory. Nothing of it is seen before all of it is there.
   using ReadBytes = std::function<Status(std::uint64_t offset, MutableByteSpan destination)>;
   Status put_large(const std::string& key, std::uint64_t bytes, const ReadBytes& read);
+  // In place of what is there. The tag of what the server has now, which was compared with the content where it can be.
+  Result<std::string> put_checked(const std::string& key, ByteSpan content);
+
+  // Uploads in parts, which others may go on with (docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html).
+  Result<std::string> begin_upload(const std::string& key);
+  // `number` from 1. The part's tag. kNotFound: there is no such upload any more.
+  Result<std::string> put_part(const std::string& key, const std::string& upload, int number, ByteSpan content);
+  // The object's tag. Parts 1, 2, ... have these tags.
+  Result<std::string> end_upload(const std::string& key, const std::string& upload,
+                                 const std::vector<std::string>& etags);
+  Status give_up_upload(const std::string& key, const std::string& upload);  // fine when there is none
+  // Of keys that begin with `prefix`. Some stores list those of a whole key alone.
+  Result<std::vector<UnfinishedUpload>> unfinished_uploads(const std::string& prefix);
+  Result<std::vector<UploadedPart>> uploaded_parts(const std::string& key, const std::string& upload);
+  // How large the parts were in which an object was put; 0: the server does not say.
+  Result<std::uint64_t> part_bytes(const std::string& key, const std::string& etag);
+  // Within the server. kUnimplemented: it cannot do that.
+  Status copy_from(const std::string& bucket, const std::string& key, const std::string& etag,
+                   const std::string& to_key);
+
   Status remove(const std::string& key);  // fine when it is not there
   // Keys that begin with `prefix`, in order; with a delimiter those up to it alone. `after`: behind this key.
   // `token`: the next page.
@@ -60,14 +80,15 @@ class S3Client {
   Status check_credentials() { return credentials_->get().status(); }
   S3Use use() const;
   const std::string& bucket() const { return bucket_; }
+  const S3Settings& settings() const { return settings_; }
+  // By how much the server's clock is ahead of ours, as of its last answer. Its times are of whole seconds.
+  std::int64_t server_ahead_ns() const { return server_ahead_ns_; }
 
  private:
   struct Call;
   struct Outcome;
 
-  Result<std::string> begin_upload(const std::string& key);
-  Result<std::string> put_part(const std::string& key, const std::string& upload, int number, ByteSpan content);
-  Status end_upload(const std::string& key, const std::string& upload, const std::vector<std::string>& etags);
+  Result<std::string> put_content(const std::string& key, QueryParameters query, ByteSpan content);
   Result<std::vector<std::string>> put_parts(const std::string& key, const std::string& upload, std::uint64_t bytes,
                                              const ReadBytes& read);
   Result<Outcome> perform(const Call& call);
@@ -88,6 +109,7 @@ class S3Client {
   std::mutex mutex_;
   std::vector<std::unique_ptr<HttpConnection>> idle_;
   std::atomic<std::int64_t> clock_offset_ns_ = 0;  // of the server's clock against ours, where it has said so
+  std::atomic<std::int64_t> server_ahead_ns_ = 0;
   std::atomic<std::uint64_t> requests_ = 0, tried_again_ = 0, bytes_sent_ = 0, bytes_received_ = 0;
 };
 

@@ -13,6 +13,7 @@ namespace trainwarden::storage {
 namespace {
 
 constexpr std::size_t kMaxTokenBytes = 8192;
+constexpr std::int64_t kMaxPartNumber = 10'000;
 
 // Of no external thing: pugixml resolves none, and has no entities of documents.
 bool load(pugi::xml_document& document, std::string_view text) {
@@ -72,6 +73,55 @@ Result<ObjectPage> parse_object_page(std::string_view text) {
   if (is_cut) page.next = root.child_value("NextContinuationToken");
   if (is_cut && (page.next.empty() || page.next.size() > kMaxTokenBytes)) return damaged("NextContinuationToken");
   return page;
+}
+
+Result<UploadPage> parse_upload_page(std::string_view text) {
+  pugi::xml_document document;
+  const bool is_loaded = load(document, text);
+  const pugi::xml_node root = document.child("ListMultipartUploadsResult");
+  if (!is_loaded || !root) return damaged("ListMultipartUploadsResult");
+  UploadPage page;
+  for (const pugi::xml_node& node : root.children("Upload")) {
+    page.uploads.push_back({.key = decode_url(node.child_value("Key")),
+                            .id = node.child_value("UploadId"),
+                            .begun_unix_ns = parse_rfc3339(node.child_value("Initiated")).value_or(0)});
+  }
+  if (std::string_view(root.child_value("IsTruncated")) == "true") {
+    page.next_key = decode_url(root.child_value("NextKeyMarker"));
+    page.next_id = root.child_value("NextUploadIdMarker");
+    if (page.next_key.empty()) return damaged("NextKeyMarker");
+  }
+  return page;
+}
+
+Result<PartPage> parse_part_page(std::string_view text) {
+  pugi::xml_document document;
+  const bool is_loaded = load(document, text);
+  pugi::xml_node root = document.child("ListPartsResult");
+  if (!root) root = document.child("ListPartsResponse");  // as moto has it
+  if (!is_loaded || !root) return damaged("ListPartsResult");
+  PartPage page;
+  for (const pugi::xml_node& node : root.children("Part")) {
+    const auto number = parse_int(node.child_value("PartNumber"));
+    const auto bytes = parse_int(node.child_value("Size"));
+    if (!number || *number < 1 || *number > kMaxPartNumber || !bytes || *bytes < 0)
+      return damaged("PartNumber and Size");
+    page.parts.push_back({.number = static_cast<int>(*number),
+                          .bytes = static_cast<std::uint64_t>(*bytes),
+                          .etag = node.child_value("ETag")});
+  }
+  if (std::string_view(root.child_value("IsTruncated")) == "true") {
+    page.next = root.child_value("NextPartNumberMarker");
+    if (page.next.empty()) return damaged("NextPartNumberMarker");
+  }
+  return page;
+}
+
+std::string parse_result_etag(std::string_view text) {
+  pugi::xml_document document;
+  if (!load(document, text)) return "";
+  const pugi::xml_node completed = document.child("CompleteMultipartUploadResult");
+  return (completed ? completed : document.child("CopyObjectResult")).child_value("ETag");
 }
 
 Result<std::string> parse_upload_id(std::string_view text) {

@@ -61,10 +61,18 @@ Status read_style(const Setting& setting, bool is_of_amazon, const std::string& 
   return {};
 }
 
-// "10MB/s", "512KB/s", as AWS's tools have it: powers of 1,024.
 Status read_speed(const Setting& setting, S3Settings& settings) {
-  std::string_view text = setting.value;
-  if (text.empty()) return {};
+  if (setting.value.empty()) return {};
+  const auto speed = parse_speed(setting.value);
+  if (!speed) return bad(setting, "a speed such as 10MB/s");
+  settings.max_bytes_per_second = *speed;
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_speed(std::string_view text) {
+  text = trim(text);
   if (text.ends_with("/s")) text.remove_suffix(2);
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string unit = lower(trim(text.substr(digits)));
@@ -74,13 +82,9 @@ Status read_speed(const Setting& setting, S3Settings& settings) {
                        : unit == "kb"                ? 0x1p10
                        : unit == "b" || unit.empty() ? 1
                                                      : 0;
-  if (!number || scale == 0 || *number * scale < 1 || *number * scale > 0x1p50)
-    return bad(setting, "a speed such as 10MB/s");
-  settings.max_bytes_per_second = static_cast<std::uint64_t>(*number * scale);
-  return {};
+  if (!number || scale == 0 || *number * scale < 1 || *number * scale > 0x1p50) return std::nullopt;
+  return static_cast<std::uint64_t>(*number * scale);
 }
-
-}  // namespace
 
 Result<S3Settings> read_s3_settings(const Environment& environment, const std::string& bucket) {
   const AwsSection profile = read_aws_profile(environment);

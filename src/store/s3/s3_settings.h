@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/environment.h"
 #include "trainwarden/status.h"
@@ -32,5 +34,9 @@ struct S3Settings {
 //
 // kInvalidArgument for a value that is none; the message names the variable.
 Result<S3Settings> read_s3_settings(const Environment& environment, const std::string& bucket);
+
+// "10MB/s", "512KB/s", "1GB", "65536": bytes a second, with units of powers of 1,024, as AWS's tools have it. Nothing
+// when it is none.
+std::optional<std::uint64_t> parse_speed(std::string_view text);
 
 }  // namespace trainwarden::storage

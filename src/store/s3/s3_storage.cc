@@ -171,9 +171,14 @@ Result<FileInfo> S3Storage::info(const std::string& path) const {
   return page.objects.empty() ? Result<FileInfo>(not_found(path)) : folder;
 }
 
-Result<std::shared_ptr<S3Client>> make_client(const std::string& bucket, std::stop_token stop = {}) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(S3Settings settings, read_s3_settings(process_environment, bucket));
-  auto credentials = std::make_shared<CredentialChain>(process_environment, system_clock());
+Result<std::shared_ptr<S3Client>> make_client(const std::string& bucket,
+                                              const Environment& environment = process_environment,
+                                              std::stop_token stop = {}, std::uint64_t max_bytes_per_second = 0) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(S3Settings settings, read_s3_settings(environment, bucket));
+  const std::uint64_t set = settings.max_bytes_per_second;
+  if (max_bytes_per_second > 0 && (set == 0 || max_bytes_per_second < set))
+    settings.max_bytes_per_second = max_bytes_per_second;
+  auto credentials = std::make_shared<CredentialChain>(environment, system_clock());
   return std::make_shared<S3Client>(bucket, std::move(settings), std::move(credentials), system_clock(),
                                     std::move(stop));
 }
@@ -196,9 +201,15 @@ std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std
 }
 
 Result<BucketPlace> reach_bucket(const std::string& address, std::stop_token stop) {
+  return reach_bucket(address, process_environment, std::move(stop));
+}
+
+Result<BucketPlace> reach_bucket(const std::string& address, const Environment& environment, std::stop_token stop,
+                                 std::uint64_t max_bytes_per_second) {
   TRAINWARDEN_ASSIGN_OR_RETURN(S3Address parsed,
                                parse_s3_address(std::string_view(address).substr(kBucketScheme.size())));
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::shared_ptr<S3Client> client, make_client(parsed.bucket, std::move(stop)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::shared_ptr<S3Client> client,
+                               make_client(parsed.bucket, environment, std::move(stop), max_bytes_per_second));
   return BucketPlace{std::move(client), std::move(parsed.prefix)};
 }
 

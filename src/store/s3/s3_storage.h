@@ -28,6 +28,9 @@ struct BucketPlace {
   std::string prefix;
 };
 Result<BucketPlace> reach_bucket(const std::string& address, std::stop_token stop = {});
+// The same as another environment has it; no more than these bytes a second go over each connection, unless it is 0.
+Result<BucketPlace> reach_bucket(const std::string& address, const Environment& environment, std::stop_token stop,
+                                 std::uint64_t max_bytes_per_second = 0);
 
 // With the settings and credentials of the environment. What is wrong with the address, or with those, is what each
 // call fails with. `rest` is what follows "s3://".

@@ -43,6 +43,8 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_lineage(app, action);
   add_export(app, action);
   add_import(app, action);
+  add_cp(app, action);
+  add_sync(app, action);
   add_catalogue(app, action);
   add_doctor(app, action);
   add_completion(app, action);

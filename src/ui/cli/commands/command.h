@@ -22,6 +22,8 @@ using CommandAction = std::function<int()>;
 void add_run(CLI::App& app, CommandAction& action);
 void add_sample(CLI::App& app, CommandAction& action);
 void add_mirror(CLI::App& app, CommandAction& action);
+void add_cp(CLI::App& app, CommandAction& action);
+void add_sync(CLI::App& app, CommandAction& action);
 void add_capture(CLI::App& app, CommandAction& action);
 void add_profile(CLI::App& app, CommandAction& action);
 void add_job(CLI::App& app, CommandAction& action);
