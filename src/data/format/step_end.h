@@ -20,6 +20,9 @@ struct LossRow {
   friend bool operator==(const LossRow&, const LossRow&) = default;
 };
 
+// The cause of what was kept, and thinned out later because somebody wanted the room (`trainwarden gc`).
+inline constexpr std::string_view kThinnedCause = "thinned";
+
 // The global step and the time are in the frame's header.
 struct StepEndRecord {
   Mode mode = Mode::kGlobal;

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "read/trial/smdebug/smdebug_source.h"
 #include "store/journal/run_folder.h"
+#include "store/storage/folder_changes.h"
 
 namespace trainwarden::trial {
 
@@ -34,6 +35,7 @@ Result<std::vector<storage::Entry>> list_folders(const storage::Location& folder
   }
   using Kind = storage::FileInfo::Kind;
   std::erase_if(*entries, [](const storage::Entry& entry) {
+    if (storage::is_name_while_removed(entry.name)) return true;
     return entry.info.kind != Kind::kFolder && entry.info.kind != Kind::kLink;
   });
   return entries;

@@ -63,6 +63,12 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::start(std::unique_ptr<stor
   return writer;
 }
 
+std::unique_ptr<SegmentWriter> SegmentWriter::start_copy(std::unique_ptr<storage::WritableFile> file,
+                                                         const Clock& clock, std::uint32_t run_salt,
+                                                         std::uint32_t writer_id) {
+  return std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(file), clock, run_salt, writer_id));
+}
+
 Status SegmentWriter::append(const AppendDraft& draft) {
   const std::vector<FrameHeader> headers = place(draft);
   TRAINWARDEN_RETURN_IF_ERROR(write(draft, headers));
@@ -137,6 +143,10 @@ Status SegmentWriter::seal(bool synced) {
   draft.frames.push_back(draft_of(FrameKind::kIndex, format::encode_segment_index(index_)));
   draft.frames.push_back(draft_of(FrameKind::kTrailer, format::encode_trailer(trailer)));
   TRAINWARDEN_RETURN_IF_ERROR(append(draft));
+  return leave_open(synced);
+}
+
+Status SegmentWriter::leave_open(bool synced) {
   if (synced) TRAINWARDEN_RETURN_IF_ERROR(file_->sync());
   return file_->close();
 }

@@ -25,12 +25,17 @@ class SegmentWriter {
   // Writes the frame that says whose segment this is into `file`, which is new.
   static Result<std::unique_ptr<SegmentWriter>> start(std::unique_ptr<storage::WritableFile> file, const Clock& clock,
                                                       std::uint32_t run_salt, const format::SegmentStart& start);
+  // The same of a segment that is a copy of another one: that frame comes with the others.
+  static std::unique_ptr<SegmentWriter> start_copy(std::unique_ptr<storage::WritableFile> file, const Clock& clock,
+                                                   std::uint32_t run_salt, std::uint32_t writer_id);
 
   // All frames with one write.
   Status append(const AppendDraft& draft);
   Status sync() { return file_->sync(); }
   // Writes the index of all frames and the trailer, brings the file to the medium when `synced`, and closes it.
   Status seal(bool synced);
+  // The same without index and trailer.
+  Status leave_open(bool synced);
 
   const std::unordered_set<std::uint32_t>& named_ids() const { return named_ids_; }  // of tensors
   const std::unordered_set<std::uint32_t>& named_metrics() const { return named_metrics_; }

@@ -46,6 +46,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_cp(app, action);
   add_sync(app, action);
   add_catalogue(app, action);
+  add_gc(app, action);
   add_doctor(app, action);
   add_completion(app, action);
   add_rule_host(app, action);

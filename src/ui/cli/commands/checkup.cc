@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "data/format/step_end.h"
 #include "read/trial/smdebug/smdebug_source.h"
 #include "read/trial/trial_access.h"
 #include "store/journal/journal_reader.h"
@@ -50,9 +51,17 @@ Result<Checkup> examine_foreign(const storage::Location& run) {
 
 }  // namespace
 
+bool is_deliberate(const RunLoss& loss) {
+  return loss.by_writer && loss.cause == format::kThinnedCause;
+}
+
 bool Checkup::healthy() const {
-  return losses.empty() && std::all_of(journals.begin(), journals.end(),
-                                       [](const JournalCheckup& journal) { return journal.losses.empty(); });
+  const auto nothing_lost = [](const std::vector<RunLoss>& losses) {
+    return std::all_of(losses.begin(), losses.end(), is_deliberate);
+  };
+  return nothing_lost(losses) && std::all_of(journals.begin(), journals.end(), [&](const JournalCheckup& journal) {
+           return nothing_lost(journal.losses);
+         });
 }
 
 Result<Checkup> examine(const storage::Location& run) {

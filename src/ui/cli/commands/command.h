@@ -56,6 +56,7 @@ void add_experiment(CLI::App& app, CommandAction& action);
 void add_lineage(CLI::App& app, CommandAction& action);
 void add_export(CLI::App& app, CommandAction& action);
 void add_import(CLI::App& app, CommandAction& action);
+void add_gc(CLI::App& app, CommandAction& action);
 void add_doctor(CLI::App& app, CommandAction& action);
 void add_demo(CLI::App& app, CommandAction& action);
 void add_completion(CLI::App& app, CommandAction& action);

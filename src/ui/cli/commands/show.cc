@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "data/format/step_end.h"
 #include "judge/rules/rule_history.h"
 #include "judge/rules/run_diagnosis.h"
 #include "react/events/description.h"
@@ -188,7 +189,7 @@ void print_missing(const Trial& trial) {
   std::uint64_t bytes = 0;
   std::map<std::string, std::uint64_t> causes;
   for (const RunLoss& loss : trial.losses()) {
-    if (!loss.by_writer) continue;
+    if (!loss.by_writer || loss.cause == format::kThinnedCause) continue;
     count += loss.count;
     bytes += loss.bytes;
     causes[loss.cause] += loss.count;
