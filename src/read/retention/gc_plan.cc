@@ -1,7 +1,5 @@
 #include "read/retention/gc_plan.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -16,6 +14,18 @@ namespace trainwarden::retention {
 namespace {
 
 using Change = PlannedRun::Change;
+
+// "*" in the pattern stands for any text; all else for itself.
+bool matches(std::string_view pattern, std::string_view name) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == name;
+  if (name.substr(0, star) != pattern.substr(0, star)) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (std::size_t at = star; at <= name.size(); ++at) {
+    if (matches(rest, name.substr(at))) return true;
+  }
+  return false;
+}
 
 class GcPlanner {
  public:
@@ -62,7 +72,7 @@ Result<GcPlan> GcPlanner::plan() && {
 Status GcPlanner::find_runs() {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto folders, trial::list_folders(runs_));
   for (const storage::Entry& entry : folders) {
-    std::optional<RunFacts> facts = look_at_run(runs_, entry, clock_);
+    std::optional<StoredRun> facts = look_at_run(runs_, entry, clock_);
     if (!facts) continue;
     plan_.bytes += facts->bytes;
     plan_.runs.emplace_back().run = std::move(*facts);
@@ -88,9 +98,9 @@ void GcPlanner::find_unfinished() {
 
 void GcPlanner::protect() {
   for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
-    RunFacts& run = plan_.runs[i].run;
+    StoredRun& run = plan_.runs[i].run;
     for (const std::string& pattern : rules_.keep) {
-      if (::fnmatch(pattern.c_str(), run.name.c_str(), 0) == 0 && run.stays.empty()) {
+      if (run.stays.empty() && matches(pattern, run.name)) {
         run.stays = fmt::format("a rule keeps {}", printable(pattern));
       }
     }

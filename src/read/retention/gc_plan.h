@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "read/retention/run_facts.h"
 #include "read/retention/run_thinning.h"
+#include "read/retention/stored_run.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 
@@ -37,7 +37,7 @@ struct PlannedRun {
     kThin,
     kFinish,  // a removal that was interrupted
   };
-  RunFacts run;
+  StoredRun run;
   Change change = Change::kNone;
   std::uint64_t freed_bytes = 0;  // of kThin: at most
   std::string reason;       // of a change; without one why a rule that asked for one is not followed, empty: none asked

@@ -14,15 +14,15 @@
 #include "core/base/folder_testing.h"
 #include "read/trial/run_testing.h"
 #include "read/trial/trial_access.h"
-#include "store/storage/folder_changes.h"
+#include "store/storage/folder_edits.h"
 #include "store/storage/location.h"
 
 namespace trainwarden::retention {
 
 // Whose n-th call fails, and all after it: as if the process had been killed there.
-class DyingChanges final : public storage::FolderChanges {
+class DyingEdits final : public storage::FolderEdits {
  public:
-  DyingChanges(const std::filesystem::path& root, int calls) : base_(storage::open_local_changes(root)), left_(calls) {}
+  DyingEdits(const std::filesystem::path& root, int calls) : base_(storage::open_local_edits(root)), left_(calls) {}
   Status rename(const std::string& from, const std::string& to) override {
     return is_dead() ? dead() : base_->rename(from, to);
   }
@@ -36,7 +36,7 @@ class DyingChanges final : public storage::FolderChanges {
   bool is_dead() { return left_-- <= 0; }
   static Status dead() { return Status(Code::kInternal, "dead"); }
 
-  std::unique_ptr<storage::FolderChanges> base_;
+  std::unique_ptr<storage::FolderEdits> base_;
   int left_;
 };
 

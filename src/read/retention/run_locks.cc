@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "read/retention/run_facts.h"
+#include "read/retention/stored_run.h"
 #include "store/journal/run_folder.h"
 
 namespace trainwarden::retention {

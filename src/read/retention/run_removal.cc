@@ -4,7 +4,7 @@
 
 namespace trainwarden::retention {
 
-Status remove_run(const storage::Location& runs, storage::FolderChanges& changes, const std::string& name,
+Status remove_run(const storage::Location& runs, storage::FolderEdits& changes, const std::string& name,
                   const journal::RunInfo& info, const Clock& clock) {
   const storage::Location run = runs.beneath(name);
   const std::string aside = storage::name_while_removed(journal::run_identity(info));
@@ -29,7 +29,7 @@ Result<std::vector<std::string>> unfinished_removals(const storage::Storage& run
   return names;
 }
 
-Status finish_removal(const storage::Storage& runs, storage::FolderChanges& changes, const std::string& name) {
+Status finish_removal(const storage::Storage& runs, storage::FolderEdits& changes, const std::string& name) {
   return storage::remove_tree(runs, changes, name, journal::kRunFile);
 }
 

@@ -23,7 +23,7 @@ class RunRemoval : public RunsFolderTest {
 TEST_F(RunRemoval, RemovesARunAndNothingElse) {
   make_run("a", 2);
   make_run("b", 2);
-  const auto changes = storage::open_local_changes(folder_.path());
+  const auto changes = storage::open_local_edits(folder_.path());
   EXPECT_TRUE(remove_run(runs(), *changes, "a", info_of("a"), clock_).ok());
   EXPECT_EQ(names(), std::vector<std::string>{"b"});
 }
@@ -33,7 +33,7 @@ TEST_F(RunRemoval, LeavesARunThatIsWritten) {
   const storage::Location run = runs().beneath("a");
   const auto lease = storage::take_lease(run.storage(), journal::writer_lease("rank-00000"), clock_);
   ASSERT_TRUE(lease.ok());
-  const auto changes = storage::open_local_changes(folder_.path());
+  const auto changes = storage::open_local_edits(folder_.path());
   EXPECT_EQ(remove_run(runs(), *changes, "a", info_of("a"), clock_).code(), Code::kFailedPrecondition);
   EXPECT_EQ(open("a")->steps().size(), 2U);
 }
@@ -42,7 +42,7 @@ TEST_F(RunRemoval, LeavesAnotherRunThatHasItsNameByNow) {
   make_run("a", 2);
   journal::RunInfo planned = info_of("a");
   planned.id = std::string(32, '0');
-  const auto changes = storage::open_local_changes(folder_.path());
+  const auto changes = storage::open_local_edits(folder_.path());
   EXPECT_EQ(remove_run(runs(), *changes, "a", planned, clock_).code(), Code::kFailedPrecondition);
   EXPECT_EQ(open("a")->steps().size(), 2U);
 }
@@ -53,7 +53,7 @@ TEST_F(RunRemoval, FollowsNoLink) {
   std::ofstream(folder_.path() / "outside/inner/precious") << "x";
   fs::create_directory_symlink(folder_.path() / "outside", folder_.path() / "a/blackbox");
   fs::create_directory_symlink(folder_.path() / "outside/inner", folder_.path() / "a/journal/rank-00001");
-  const auto changes = storage::open_local_changes(folder_.path());
+  const auto changes = storage::open_local_edits(folder_.path());
   EXPECT_TRUE(remove_run(runs(), *changes, "a", info_of("a"), clock_).ok());
   EXPECT_EQ(names(), std::vector<std::string>{"outside"});
   EXPECT_TRUE(fs::exists(folder_.path() / "outside/inner/precious"));
@@ -63,7 +63,7 @@ TEST_F(RunRemoval, FollowsNoLink) {
 TEST_F(RunRemoval, IsSafeWhereverItIsInterrupted) {
   for (int calls = 0; calls < 40; ++calls) {
     make_run("a", 2);
-    DyingChanges changes(folder_.path(), calls);
+    DyingEdits changes(folder_.path(), calls);
     const Status status = remove_run(runs(), changes, "a", info_of("a"), clock_);
     if (fs::exists(folder_.path() / "a")) {
       EXPECT_EQ(open("a")->steps().size(), 2U) << calls;
@@ -72,7 +72,7 @@ TEST_F(RunRemoval, IsSafeWhereverItIsInterrupted) {
       ASSERT_TRUE(unfinished.ok());
       ASSERT_EQ(unfinished->size(), 1U) << calls;
     }
-    const auto whole = storage::open_local_changes(folder_.path());
+    const auto whole = storage::open_local_edits(folder_.path());
     for (const std::string& name : unfinished_removals(runs().storage()).value_or({})) {
       EXPECT_TRUE(finish_removal(runs().storage(), *whole, name).ok());
     }

@@ -33,7 +33,7 @@ bool is_reducible(const SurveyedStep& step, const ThinningPlan& plan) {
 }
 
 // Copies that were interrupted.
-Status remove_copies(const storage::Storage& run, storage::FolderChanges& changes) {
+Status remove_copies(const storage::Storage& run, storage::FolderEdits& changes) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto writers, journal::list_journals(run));
   for (const std::string& writer : writers) {
     const std::string folder = journal::journal_folder(writer);
@@ -84,7 +84,7 @@ Result<ThinningPlan> plan_thinning(const storage::Storage& run, const journal::R
   return plan;
 }
 
-Result<ThinnedSegment> thin_run(storage::Storage& run, storage::FolderChanges& changes, const journal::RunInfo& info,
+Result<ThinnedSegment> thin_run(storage::Storage& run, storage::FolderEdits& changes, const journal::RunInfo& info,
                                 const ThinningPlan& plan, const Clock& clock) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunLocks locks, lock_run(run, clock));
   TRAINWARDEN_RETURN_IF_ERROR(journal::check_same_run(run, info));

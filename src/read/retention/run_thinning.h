@@ -10,7 +10,7 @@
 #include "read/retention/cited_tensors.h"
 #include "read/retention/segment_survey.h"
 #include "read/retention/segment_thinner.h"
-#include "store/storage/folder_changes.h"
+#include "store/storage/folder_edits.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 
@@ -34,7 +34,7 @@ Result<ThinningPlan> plan_thinning(const storage::Storage& run, const journal::R
 // Does it, segment by segment, while all locks of the run are held: kFailedPrecondition, with nothing changed, when
 // somebody writes it by now. A damaged segment stays as it is. What was done when an error comes stays done, and the
 // rest is as it was.
-Result<ThinnedSegment> thin_run(storage::Storage& run, storage::FolderChanges& changes, const journal::RunInfo& info,
+Result<ThinnedSegment> thin_run(storage::Storage& run, storage::FolderEdits& changes, const journal::RunInfo& info,
                                 const ThinningPlan& plan, const Clock& clock);
 
 }  // namespace trainwarden::retention

@@ -21,7 +21,7 @@ class RunThinning : public RunsFolderTest {
   }
   Result<ThinnedSegment> thin(const std::string& name, std::uint64_t every) const {
     const storage::Location run = runs().beneath(name);
-    const auto changes = storage::open_local_changes(folder_.path() / name);
+    const auto changes = storage::open_local_edits(folder_.path() / name);
     return thin_run(run.storage(), *changes, info_of(name), plan(name, every), clock_);
   }
 
@@ -180,7 +180,7 @@ TEST_F(RunThinning, ARunThatIsWrittenStaysAsItIs) {
   const storage::Location run = runs().beneath("a");
   const auto lease = storage::take_lease(run.storage(), journal::writer_lease("rank-00000"), clock_);
   ASSERT_TRUE(lease.ok());
-  const auto changes = storage::open_local_changes(folder_.path() / "a");
+  const auto changes = storage::open_local_edits(folder_.path() / "a");
   const auto thinned = thin_run(run.storage(), *changes, info_of("a"), planned, clock_);
   EXPECT_EQ(thinned.status().code(), Code::kFailedPrecondition);
   EXPECT_TRUE(has_value("a", 5));
@@ -192,7 +192,7 @@ TEST_F(RunThinning, IsSafeWhereverItIsInterrupted) {
     const std::string name = "a" + std::to_string(calls);
     make_run(name);
     const storage::Location run = runs().beneath(name);
-    DyingChanges changes(folder_.path() / name, calls);
+    DyingEdits changes(folder_.path() / name, calls);
     const auto thinned = thin_run(run.storage(), changes, info_of(name), plan(name, 10), clock_);
     expect_readable(name, multiples(10));
     ASSERT_TRUE(thin(name, 10).ok());
@@ -213,7 +213,7 @@ TEST_F(RunThinning, IsSafeWhenTheDiskIsFull) {
     const ThinningPlan planned = plan(name, 10);
     const auto faulty = storage::create_faulty_storage(run.storage());
     faulty->set_plan({.fail_call = call, .fail_all_after = true, .short_write = true});
-    const auto changes = storage::open_local_changes(folder_.path() / name);
+    const auto changes = storage::open_local_edits(folder_.path() / name);
     const auto thinned = thin_run(*faulty, *changes, info_of(name), planned, clock_);
     if (thinned.ok()) break;
     ++failures;

@@ -331,10 +331,9 @@ Status SegmentThinner::take_step_end(const FrameHeader& header, ByteSpan payload
 
 }  // namespace
 
-Result<ThinnedSegment> thin_segment(storage::Storage& run, storage::FolderChanges& changes,
-                                    const journal::RunInfo& info, const std::string& writer,
-                                    const SegmentSurvey& survey, const StepChoice& is_thinned,
-                                    const CitedTensors& cited) {
+Result<ThinnedSegment> thin_segment(storage::Storage& run, storage::FolderEdits& changes, const journal::RunInfo& info,
+                                    const std::string& writer, const SegmentSurvey& survey,
+                                    const StepChoice& is_thinned, const CitedTensors& cited) {
   const std::string segment = segment_path(writer, survey.number);
   const std::string copy = segment + kCopyEnding;
   return no_throw([&]() -> Result<ThinnedSegment> {

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "read/trial/smdebug/smdebug_source.h"
 #include "store/journal/run_folder.h"
-#include "store/storage/folder_changes.h"
+#include "store/storage/folder_edits.h"
 
 namespace trainwarden::trial {
 

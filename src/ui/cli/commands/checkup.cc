@@ -49,15 +49,16 @@ Result<Checkup> examine_foreign(const storage::Location& run) {
   return checkup;
 }
 
-}  // namespace
-
+// `gc` took it away because its user wanted the room.
 bool is_deliberate(const RunLoss& loss) {
   return loss.by_writer && loss.cause == format::kThinnedCause;
 }
 
+}  // namespace
+
 bool Checkup::healthy() const {
-  const auto nothing_lost = [](const std::vector<RunLoss>& losses) {
-    return std::all_of(losses.begin(), losses.end(), is_deliberate);
+  const auto nothing_lost = [](const std::vector<RunLoss>& all) {
+    return std::all_of(all.begin(), all.end(), is_deliberate);
   };
   return nothing_lost(losses) && std::all_of(journals.begin(), journals.end(), [&](const JournalCheckup& journal) {
            return nothing_lost(journal.losses);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "data/format/step_end.h"
 #include "ui/cli/commands/checkup.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
@@ -79,13 +80,14 @@ void print_journals(const Checkup& checkup) {
 void print_losses(const Checkup& checkup) {
   Table table({{"CAUSE"}, {"COUNT", Align::kRight}, {"BYTES", Align::kRight}, {"WHERE"}});
   const auto add = [&](const RunLoss& loss) {
-    const std::string where = loss.by_writer ? loss.where + " (never written)" : loss.where;
+    const bool thinned = loss.by_writer && loss.cause == format::kThinnedCause;
+    const std::string where = loss.where + (thinned ? " (by gc)" : loss.by_writer ? " (never written)" : "");
     table.add_row({loss.cause, std::to_string(loss.count), format_bytes(loss.bytes), where});
   };
   for (const JournalCheckup& journal : checkup.journals)
     std::for_each(journal.losses.begin(), journal.losses.end(), add);
   std::for_each(checkup.losses.begin(), checkup.losses.end(), add);
-  emit("\n{}\nEverything else can be read as before; nothing was changed.\n", Lines{table.to_string()});
+  if (!table.empty()) emit("\n{}\n", Lines{table.to_string()});
 }
 
 int act(const DoctorOptions& options) {
@@ -98,11 +100,12 @@ int act(const DoctorOptions& options) {
   } else {
     print_head(run_name(*path), *checkup);
     print_journals(*checkup);
+    print_losses(*checkup);
     if (checkup->healthy()) {
       emit("healthy: {} and nothing is missing\n",
            is_ours(*checkup) ? "every checksum holds" : "every record can be read");
     } else {
-      print_losses(*checkup);
+      emit("Everything else can be read as before; nothing was changed.\n");
     }
   }
   return checkup->healthy() ? kExitFine : kExitDataLost;

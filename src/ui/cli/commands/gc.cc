@@ -15,7 +15,7 @@
 #include "read/retention/run_removal.h"
 #include "read/retention/run_thinning.h"
 #include "read/trial/run_listing.h"
-#include "store/storage/folder_changes.h"
+#include "store/storage/folder_edits.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
@@ -56,7 +56,7 @@ struct GcOutcome {
 class RunKeeper {
  public:
   RunKeeper(const storage::Location& runs, const std::filesystem::path& folder)
-      : runs_(runs), folder_(folder), changes_(storage::open_local_changes(folder)) {}
+      : runs_(runs), folder_(folder), changes_(storage::open_local_edits(folder)) {}
 
   GcOutcome apply(const PlannedRun& planned) const;
 
@@ -65,7 +65,7 @@ class RunKeeper {
 
   const storage::Location& runs_;
   const std::filesystem::path folder_;
-  const std::unique_ptr<storage::FolderChanges> changes_;
+  const std::unique_ptr<storage::FolderEdits> changes_;
 };
 
 GcOutcome RunKeeper::apply(const PlannedRun& planned) const {
@@ -89,7 +89,7 @@ GcOutcome RunKeeper::apply(const PlannedRun& planned) const {
 
 GcOutcome RunKeeper::thin(const PlannedRun& planned) const {
   const storage::Location run = runs_.beneath(planned.run.name);
-  const auto changes = storage::open_local_changes(folder_ / planned.run.name);
+  const auto changes = storage::open_local_edits(folder_ / planned.run.name);
   const auto thinned = retention::thin_run(run.storage(), *changes, planned.run.info, planned.thinning, system_clock());
   if (!thinned.ok()) return {thinned.status(), 0, {}};
   return {Status(), thinned->bytes_before - std::min(thinned->bytes_before, thinned->bytes_after), thinned->left_out};

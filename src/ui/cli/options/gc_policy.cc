@@ -91,9 +91,10 @@ Status take_options(const GcChoice& choice, KeepRules& rules) {
 Result<KeepRules> GcChoice::read(const std::filesystem::path& runs) const {
   KeepRules rules;
   const std::filesystem::path own = runs / kPolicyFile;
+  const storage::Location folder(runs);
   if (!policy.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(rules, read_policy(policy));
-  } else if (!says_anything(*this) && storage::Location(runs).storage().exists(kPolicyFile)) {
+  } else if (!says_anything(*this) && folder.storage().exists(kPolicyFile)) {
     TRAINWARDEN_ASSIGN_OR_RETURN(rules, read_policy(own));
   }
   TRAINWARDEN_RETURN_IF_ERROR(take_options(*this, rules));

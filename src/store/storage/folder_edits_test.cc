@@ -1,4 +1,4 @@
-#include "store/storage/folder_changes.h"
+#include "store/storage/folder_edits.h"
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FolderChangesTest : public testing::Test {
+class FolderEditsTest : public testing::Test {
  protected:
   void write(const std::string& path, const std::string& text) {
     fs::create_directories((folder_.path() / path).parent_path());
@@ -27,10 +27,10 @@ class FolderChangesTest : public testing::Test {
 
   TestFolder folder_;
   std::unique_ptr<Storage> storage_ = open_local_storage(folder_.path());
-  std::unique_ptr<FolderChanges> changes_ = open_local_changes(folder_.path());
+  std::unique_ptr<FolderEdits> changes_ = open_local_edits(folder_.path());
 };
 
-TEST_F(FolderChangesTest, RemovesAFolderWithAllThatIsInIt) {
+TEST_F(FolderEditsTest, RemovesAFolderWithAllThatIsInIt) {
   write("a/run.json", "{}");
   write("a/journal/rank-00000/seg-00000000.tw", "x");
   write("b/run.json", "{}");
@@ -40,7 +40,7 @@ TEST_F(FolderChangesTest, RemovesAFolderWithAllThatIsInIt) {
   EXPECT_TRUE(remove("a").ok()) << "what is gone already is no error";
 }
 
-TEST_F(FolderChangesTest, RemovesALinkAndNotWhatItLeadsTo) {
+TEST_F(FolderEditsTest, RemovesALinkAndNotWhatItLeadsTo) {
   write("outside/precious", "x");
   write("a/run.json", "{}");
   fs::create_directory_symlink(folder_.path() / "outside", folder_.path() / "a/journal");
@@ -50,7 +50,7 @@ TEST_F(FolderChangesTest, RemovesALinkAndNotWhatItLeadsTo) {
   EXPECT_TRUE(has("outside/precious"));
 }
 
-TEST_F(FolderChangesTest, ChangesNothingBehindALink) {
+TEST_F(FolderEditsTest, ChangesNothingBehindALink) {
   write("outside/precious", "x");
   fs::create_directory_symlink(folder_.path() / "outside", folder_.path() / "link");
   EXPECT_EQ(changes_->remove_file("link/precious").code(), Code::kPermissionDenied);
@@ -59,7 +59,7 @@ TEST_F(FolderChangesTest, ChangesNothingBehindALink) {
   EXPECT_EQ(changes_->remove_file("../precious").code(), Code::kInvalidArgument);
 }
 
-TEST_F(FolderChangesTest, RenamesOntoNothingThatIsThere) {
+TEST_F(FolderEditsTest, RenamesOntoNothingThatIsThere) {
   write("a/run.json", "{}");
   write("b/run.json", "{}");
   EXPECT_EQ(changes_->rename("a", "b").code(), Code::kAlreadyExists);
@@ -69,7 +69,7 @@ TEST_F(FolderChangesTest, RenamesOntoNothingThatIsThere) {
   EXPECT_FALSE(has("a"));
 }
 
-TEST_F(FolderChangesTest, AFileThatIsReplacedKeepsItsTime) {
+TEST_F(FolderEditsTest, AFileThatIsReplacedKeepsItsTime) {
   write("seg", "old");
   write("seg.tmp", "new");
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1000);
@@ -80,7 +80,7 @@ TEST_F(FolderChangesTest, AFileThatIsReplacedKeepsItsTime) {
   EXPECT_EQ(fs::last_write_time(folder_.path() / "seg"), long_ago);
 }
 
-TEST_F(FolderChangesTest, ReplacesNoLink) {
+TEST_F(FolderEditsTest, ReplacesNoLink) {
   write("precious", "x");
   write("seg.tmp", "new");
   fs::create_symlink(folder_.path() / "precious", folder_.path() / "seg");
@@ -88,7 +88,7 @@ TEST_F(FolderChangesTest, ReplacesNoLink) {
   EXPECT_EQ(storage_->read("precious").value(), "x");
 }
 
-TEST_F(FolderChangesTest, RefusesFoldersWithoutEnd) {
+TEST_F(FolderEditsTest, RefusesFoldersWithoutEnd) {
   fs::path deep = folder_.path() / "a";
   for (int i = 0; i < 80; ++i) deep /= "d";
   fs::create_directories(deep);

@@ -1,4 +1,4 @@
-#include "store/storage/folder_changes.h"
+#include "store/storage/folder_edits.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -27,9 +27,9 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-class LocalFolderChanges final : public FolderChanges {
+class LocalFolderEdits final : public FolderEdits {
  public:
-  explicit LocalFolderChanges(const std::filesystem::path& root) : beneath_(root) {}
+  explicit LocalFolderEdits(const std::filesystem::path& root) : beneath_(root) {}
 
   Status rename(const std::string& from, const std::string& to) override;
   Status replace_file(const std::string& from, const std::string& to) override;
@@ -44,18 +44,18 @@ class LocalFolderChanges final : public FolderChanges {
   Beneath beneath_;
 };
 
-Result<FileDescriptor> LocalFolderChanges::open_parent(const std::string& path) const {
+Result<FileDescriptor> LocalFolderEdits::open_parent(const std::string& path) const {
   TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
   return beneath_.open(std::string(parent_path(path)), O_RDONLY | O_DIRECTORY, "change the folder");
 }
 
-Result<FileDescriptor> LocalFolderChanges::open_common_parent(const std::string& from, const std::string& to) const {
+Result<FileDescriptor> LocalFolderEdits::open_common_parent(const std::string& from, const std::string& to) const {
   TRAINWARDEN_RETURN_IF_ERROR(check_file_path(to));
   if (parent_path(from) == parent_path(to)) return open_parent(from);
   return Status(Code::kInvalidArgument, fmt::format("{} and {} lie in different folders", from, to));
 }
 
-Status LocalFolderChanges::rename(const std::string& from, const std::string& to) {
+Status LocalFolderEdits::rename(const std::string& from, const std::string& to) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor parent, open_common_parent(from, to));
   const std::string old_name = last_part(from);
   const std::string new_name = last_part(to);
@@ -71,7 +71,7 @@ Status LocalFolderChanges::rename(const std::string& from, const std::string& to
   return sync_folder(parent, beneath_.describe(std::string(parent_path(from))));
 }
 
-Status LocalFolderChanges::replace_file(const std::string& from, const std::string& to) {
+Status LocalFolderEdits::replace_file(const std::string& from, const std::string& to) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor parent, open_common_parent(from, to));
   const std::string old_name = last_part(to);
   const std::string new_name = last_part(from);
@@ -90,7 +90,7 @@ Status LocalFolderChanges::replace_file(const std::string& from, const std::stri
   return sync_folder(parent, beneath_.describe(std::string(parent_path(to))));
 }
 
-Status LocalFolderChanges::remove(const std::string& path, int flags) {
+Status LocalFolderEdits::remove(const std::string& path, int flags) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor parent, open_parent(path));
   if (::unlinkat(parent.get(), last_part(path).c_str(), flags) == 0) return Status();
   return system_error(errno, "remove", beneath_.describe(path));
@@ -100,7 +100,7 @@ Status gone_is_fine(Status status) {
   return status.code() == Code::kNotFound ? Status() : status;
 }
 
-Status remove_below(const Storage& storage, FolderChanges& changes, const std::string& path, int depth) {
+Status remove_below(const Storage& storage, FolderEdits& changes, const std::string& path, int depth) {
   if (depth > kDeepest) {
     return Status(
         Code::kFailedPrecondition,
@@ -119,11 +119,11 @@ Status remove_below(const Storage& storage, FolderChanges& changes, const std::s
 
 }  // namespace
 
-std::unique_ptr<FolderChanges> open_local_changes(const std::filesystem::path& root) {
-  return std::make_unique<LocalFolderChanges>(root);
+std::unique_ptr<FolderEdits> open_local_edits(const std::filesystem::path& root) {
+  return std::make_unique<LocalFolderEdits>(root);
 }
 
-Status remove_tree(const Storage& storage, FolderChanges& changes, const std::string& path, const std::string& first) {
+Status remove_tree(const Storage& storage, FolderEdits& changes, const std::string& path, const std::string& first) {
   const std::string before_all = path + "/" + first;
   const auto info = storage.info(before_all);
   if (info.ok() && info->kind != FileInfo::Kind::kFolder) {

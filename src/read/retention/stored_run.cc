@@ -1,4 +1,4 @@
-#include "read/retention/run_facts.h"
+#include "read/retention/stored_run.h"
 
 #include <algorithm>
 #include <array>
@@ -88,12 +88,12 @@ std::string who_writes(const storage::Storage& run, const Clock& clock) {
   return leased_sampler(run, clock);
 }
 
-std::optional<RunFacts> look_at_run(const storage::Location& runs, const Entry& entry, const Clock& clock) {
+std::optional<StoredRun> look_at_run(const storage::Location& runs, const Entry& entry, const Clock& clock) {
   if (entry.info.kind != FileInfo::Kind::kFolder) return std::nullopt;
   const storage::Location run = runs.beneath(entry.name);
   const auto info = journal::read_run(run.storage());
   if (info.status().code() == Code::kNotFound) return std::nullopt;
-  RunFacts facts;
+  StoredRun facts;
   facts.name = entry.name;
   Extent extent;
   measure(run.storage(), "", 0, extent);

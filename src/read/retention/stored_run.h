@@ -14,7 +14,7 @@ namespace trainwarden::retention {
 // What was changed in the last ten minutes is left alone: its training may have just ended, or be about to go on.
 inline constexpr std::int64_t kQuietNs = 600'000'000'000;
 
-struct RunFacts {
+struct StoredRun {
   std::string name;
   journal::RunInfo info;
   std::uint64_t bytes = 0;           // of all its files
@@ -28,7 +28,7 @@ std::string who_writes(const storage::Storage& run, const Clock& clock);
 
 // Of the folder `name` in `runs`. Nothing when no run of ours lies there: smdebug's, other folders, and links, which
 // are their user's own.
-std::optional<RunFacts> look_at_run(const storage::Location& runs, const storage::Entry& entry, const Clock& clock);
+std::optional<StoredRun> look_at_run(const storage::Location& runs, const storage::Entry& entry, const Clock& clock);
 
 // Of all files below `path`, links not followed.
 std::uint64_t bytes_below(const storage::Storage& storage, const std::string& path);

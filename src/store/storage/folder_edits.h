@@ -1,4 +1,4 @@
-// FolderChanges: takes away and replaces what lies in a folder of this machine. A Storage only ever adds, and who keeps
+// FolderEdits: takes away and replaces what lies in a folder of this machine. A Storage only ever adds, and who keeps
 // runs within their limits is the one who needs more (src/read/retention).
 #pragma once
 
@@ -12,9 +12,9 @@
 namespace trainwarden::storage {
 
 // Paths and errors as in storage.h. No link beneath the folder is followed. One thread at a time.
-class FolderChanges {
+class FolderEdits {
  public:
-  virtual ~FolderChanges() = default;
+  virtual ~FolderEdits() = default;
   // Both in the same folder. kAlreadyExists when `to` is there. Once it returns ok, it holds after a power loss.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   // The file `from` takes the place of the file `to` in the same folder, and its times; lasting in the same way.
@@ -23,12 +23,12 @@ class FolderChanges {
   virtual Status remove_folder(const std::string& path) = 0;  // which is empty
 };
 
-std::unique_ptr<FolderChanges> open_local_changes(const std::filesystem::path& root);
+std::unique_ptr<FolderEdits> open_local_edits(const std::filesystem::path& root);
 
 // The folder with all that is in it, links as such; `first` of it before all else, when it is there. What is gone
 // already is no error, so that who was interrupted calls it again. kFailedPrecondition when folders lie in folders
 // deeper than any run's.
-Status remove_tree(const Storage& storage, FolderChanges& changes, const std::string& path, const std::string& first);
+Status remove_tree(const Storage& storage, FolderEdits& changes, const std::string& path, const std::string& first);
 
 // A run that is being removed has such a name: nobody takes it for a run any more.
 std::string name_while_removed(const std::string& identity);  // ".removed-0123..."
