@@ -11,12 +11,14 @@
 
 #include "core/base/text.h"
 #include "core/exchange/address_guard.h"
+#include "core/exchange/interruption.h"
 
 namespace trainwarden::exchange {
 namespace {
 
-// libcurl wakes up for its own limits, and the stop token wakes it; so it need not look up by itself.
-constexpr int kLongestWaitMs = 60'000;
+// libcurl wakes up for its own limits, and the stop token wakes it; so it need not look up by itself, unless somebody
+// has to be asked.
+constexpr int kLongestWaitMs = 60'000, kGlanceMs = 100;
 
 void start_curl() {
   static std::once_flag once;
@@ -119,10 +121,12 @@ void Transfer::drive(const std::stop_token& stop) {
   {
     const std::stop_callback wake(stop, [&] { curl_multi_wakeup(multi); });
     CURLMcode state = CURLM_OK;
+    const int wait_ms = has_interruption() ? kGlanceMs : kLongestWaitMs;
+    cancelled_ = is_interrupted();
     for (int running = 1; state == CURLM_OK && running > 0 && !cancelled_;) {
       state = curl_multi_perform(multi, &running);
-      if (state == CURLM_OK && running > 0) state = curl_multi_poll(multi, nullptr, 0, kLongestWaitMs, nullptr);
-      cancelled_ = stop.stop_requested();
+      if (state == CURLM_OK && running > 0) state = curl_multi_poll(multi, nullptr, 0, wait_ms, nullptr);
+      cancelled_ = stop.stop_requested() || (running > 0 && is_interrupted());
     }
   }
   int left = 0;

@@ -16,6 +16,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kFirstPause{1};
 constexpr milliseconds kLongestPause{20};
+constexpr milliseconds kBucketPause{500};  // each look there is a request or some
 
 Status never_comes(const trial::RunReader& run, std::span<const std::int64_t> known, std::int64_t step, Mode mode) {
   const std::string what = trial::step_text(step, mode);
@@ -39,8 +40,9 @@ Status too_late(const trial::RunReader& run, std::span<const std::int64_t> known
 
 // `deadline` none: it is too far away for the clock.
 Status wait_for_step(trial::RunReader& run, std::int64_t step, Mode mode, milliseconds timeout,
-                     std::optional<steady_clock::time_point> deadline) {
-  milliseconds pause = kFirstPause;
+                     std::optional<steady_clock::time_point> deadline, bool is_in_bucket) {
+  const milliseconds longest = is_in_bucket ? kBucketPause : kLongestPause;
+  milliseconds pause = is_in_bucket ? kBucketPause : kFirstPause;
   for (;;) {
     const StepState state = run.step_table().state(step, mode);
     if (state == StepState::kAvailable) return {};
@@ -50,8 +52,9 @@ Status wait_for_step(trial::RunReader& run, std::int64_t step, Mode mode, millis
       return state == StepState::kUnavailable ? never_comes(run, known, step, mode)
                                               : too_late(run, known, step, mode, timeout);
     }
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, kLongestPause);
+    const auto until = steady_clock::now() + pause;
+    std::this_thread::sleep_until(deadline ? std::min(until, *deadline) : until);
+    pause = std::min(pause * 2, longest);
     TRAINWARDEN_RETURN_IF_ERROR(run.refresh());
   }
 }
@@ -64,8 +67,9 @@ Status Trial::wait_for_steps(std::span<const std::int64_t> steps, Mode mode, mil
     const bool far = timeout >= std::chrono::duration_cast<milliseconds>(steady_clock::time_point::max() - start);
     const auto deadline = far ? std::nullopt : std::optional(start + timeout);
     TRAINWARDEN_RETURN_IF_ERROR(impl_->run().refresh());
+    const bool is_in_bucket = !impl_->location().storage().has_locks();
     for (const std::int64_t step : steps) {
-      TRAINWARDEN_RETURN_IF_ERROR(wait_for_step(impl_->run(), step, mode, timeout, deadline));
+      TRAINWARDEN_RETURN_IF_ERROR(wait_for_step(impl_->run(), step, mode, timeout, deadline, is_in_bucket));
     }
     return {};
   });

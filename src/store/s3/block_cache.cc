@@ -1,5 +1,7 @@
 #include "store/s3/block_cache.h"
 
+#include <mutex>
+
 namespace trainwarden::storage {
 
 BlockCache::Block BlockCache::find(const Place& place) {

@@ -6,9 +6,10 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
+
+#include "store/s3/fork_aware_mutex.h"
 
 namespace trainwarden::storage {
 
@@ -32,7 +33,7 @@ class BlockCache {
   };
 
   const std::size_t max_bytes_;
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
   std::map<Place, Kept> blocks_;
   std::list<Place> turns_;  // the one that was asked for last is the first
   std::size_t bytes_ = 0;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/no_throw.h"
 #include "core/base/text.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr std::uint64_t kMaxPieceBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{64} << 20;  // whose digest is computed
 constexpr int kMaxMirrorPages = 10'000;
-constexpr std::uint64_t kMaxRequestBytes = 64 * 1024;
+constexpr std::uint64_t kMaxRequestBytes = 64 * 1024, kMaxLeaseBytes = 64 * 1024;
 constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxSenders = 4;  // at once; each has at most a part of an object in memory
 
@@ -33,6 +34,17 @@ bool stays_here(std::string_view name) {
 // Files to which their writers append.
 bool is_segment(std::string_view path) {
   return path.ends_with(".tw") && name_of(path).starts_with("seg-");
+}
+
+bool is_lease(std::string_view path) {
+  return path.ends_with(".lease");
+}
+
+// Its holder has said that nothing more is to come (store/storage/lease.h).
+bool has_ended(const std::string& lease) {
+  const nlohmann::json json = nlohmann::json::parse(lease, nullptr, false);
+  const auto next = json.is_object() ? json.find("next_unix_ns") : json.end();
+  return next != json.end() && next->is_number_integer() && next->get<std::int64_t>() == 0;
 }
 
 // "stop-20261127T184500-5f3a.json": docs/format/run_folder.md has all of them.
@@ -110,8 +122,10 @@ Result<std::uint64_t> BucketMirror::take_requests() {
 
 MirrorRound BucketMirror::look(bool is_last) {
   MirrorRound round;
-  std::vector<Local> files;
-  round.problem = find_files("", files);
+  std::vector<Local> alive, ended, files;
+  round.problem = find_leases(alive, ended);
+  if (round.problem.ok()) round.problem = find_files("", files);
+  std::erase_if(files, [](const Local& file) { return is_lease(file.path); });
   std::sort(files.begin(), files.end(), [](const Local& a, const Local& b) { return comes_before(a.path, b.path); });
   for (std::size_t i = 0; i < files.size(); ++i) {
     // The last segment of a writer is the one that it appends to.
@@ -119,9 +133,34 @@ MirrorRound BucketMirror::look(bool is_last) {
                                  parent_path(files[i + 1].path) != parent_path(files[i].path);
     files[i].is_growing = is_segment(files[i].path) && is_writers_last && !is_last;
   }
+  const bool has_info = !files.empty() && files[0].path == "run.json";
+  files.insert(files.begin() + (has_info ? 1 : 0), alive.begin(), alive.end());
   std::erase_if(files, [&](const Local& file) { return is_there(file); });
+  std::erase_if(ended, [&](const Local& file) { return is_there(file); });
   send_all(files, round);
+  if (round.problem.ok()) {
+    send_all(ended, round);
+  } else {
+    for (const Local& file : ended) round.bytes_behind += file.info.bytes;
+    round.files_behind += ended.size();
+  }
   return round;
+}
+
+// As they are now: what their holders wrote before that is in the files that are looked at later.
+Status BucketMirror::find_leases(std::vector<Local>& alive, std::vector<Local>& ended) const {
+  std::vector<Local> files;
+  TRAINWARDEN_RETURN_IF_ERROR(find_files("", files));
+  for (Local& file : files) {
+    if (!is_lease(file.path)) continue;
+    auto content = folder_->read(file.path, kMaxLeaseBytes);
+    if (!content.ok()) continue;  // gone, or none of ours
+    std::vector<Local>& found = has_ended(*content) ? ended : alive;
+    file.info.bytes = content->size();
+    file.content = *std::move(content);
+    found.push_back(std::move(file));
+  }
+  return {};
 }
 
 bool BucketMirror::is_there(const Local& file) {
@@ -235,6 +274,15 @@ Status BucketMirror::send_growth(const Local& file, There& there, MirrorRound& r
 }
 
 Status BucketMirror::send_whole(const Local& file, There& there, MirrorRound& round) const {
+  if (file.content) {
+    TRAINWARDEN_RETURN_IF_ERROR(client_->put(key_of(file.path), as_bytes(*file.content), PutCondition::kAlways));
+    there.bytes = file.content->size();
+    there.etag = "sent";
+    there.sent = file.info;
+    ++round.files;
+    round.bytes += there.bytes;
+    return {};
+  }
   const auto opened = folder_->open(file.path);
   if (!opened.ok()) return opened.status().code() == Code::kNotFound ? Status() : opened.status();
   // Opened once, so that a file that is replaced meanwhile is sent as it was or as it is.

@@ -7,12 +7,16 @@
 // - A segment that grows is sent in pieces (appended_file.h). Once it is whole it is sent as one object, and its pieces
 //   are removed: at the latest then it has travelled twice.
 // - Any other file is sent whole, when it is another one than there.
+// - That a writer lives is sent before what it has written, and that it has ended after that: else who reads there
+// would
+//   take a run for dead of which the rest is under way.
 // - Links, locks and temporary files stay here. Nothing is removed from the bucket but pieces.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,9 +57,11 @@ class BucketMirror {
     std::string path;
     FileInfo info;
     bool is_growing = false;
+    std::optional<std::string> content{};  // of a lease, as it was before the other files were looked at
   };
 
   Status find_files(const std::string& folder, std::vector<Local>& files) const;
+  Status find_leases(std::vector<Local>& alive, std::vector<Local>& ended) const;
   bool is_there(const Local& file);
   void send_all(const std::vector<Local>& files, MirrorRound& round);
   Status send(const Local& file, There& there, MirrorRound& round) const;

@@ -1,6 +1,7 @@
 #include "store/s3/credentials.h"
 
 #include <filesystem>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -9,11 +9,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <stop_token>
 
 #include "core/base/clock.h"
 #include "core/base/environment.h"
+#include "store/s3/fork_aware_mutex.h"
 #include "store/s3/signature_v4.h"
 
 namespace trainwarden::storage {
@@ -34,7 +34,7 @@ class CredentialChain {
 
   const Environment environment_;
   const Clock& clock_;
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
   std::optional<AwsCredentials> found_;
 };
 

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/base/clock.h"
 #include "store/s3/appended_file.h"
+#include "store/s3/fork_aware_mutex.h"
 #include "store/s3/s3_client.h"
 #include "store/storage/storage.h"
 
@@ -58,7 +58,7 @@ class ListingCache {
   const std::shared_ptr<S3Client> client_;
   const std::string root_;
   const Clock& clock_;
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
   std::map<std::string, Kept> kept_;  // by what the keys of a folder begin with
 };
 

@@ -1,6 +1,7 @@
 #include "store/s3/retry_pauses.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace trainwarden::storage {
 namespace {

@@ -5,8 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
+
+#include "store/s3/fork_aware_mutex.h"
 
 namespace trainwarden::storage {
 
@@ -22,7 +23,7 @@ class RetryPauses {
 
  private:
   const int max_attempts_;
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
   std::uint64_t random_;
   int budget_ = 500;
 };

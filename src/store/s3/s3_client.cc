@@ -1,15 +1,18 @@
 #include "store/s3/s3_client.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <random>
 
 #include <curl/curl.h>
 #include <fmt/format.h>
 
-#include "core/base/pause.h"
 #include "core/base/text.h"
 #include "core/exchange/digest.h"
+#include "core/exchange/interruption.h"
 #include "store/s3/s3_call.h"
 
 namespace trainwarden::storage {
@@ -102,7 +105,21 @@ S3Client::S3Client(std::string bucket, S3Settings settings, std::shared_ptr<Cred
       credentials_(std::move(credentials)),
       clock_(clock),
       stop_(std::move(stop)),
-      retries_(settings_.max_attempts, random_seed()) {}
+      retries_(settings_.max_attempts, random_seed()),
+      idle_of_(::getpid()) {}
+
+S3Client::~S3Client() {
+  leave_inherited();
+}
+
+// In a forked child these are the parent's: whoever uses or closes one does so on the parent's socket. Their memory
+// stays.
+void S3Client::leave_inherited() {
+  if (idle_of_ == ::getpid()) return;
+  for (std::unique_ptr<HttpConnection>& connection : idle_) (void)connection.release();
+  idle_.clear();
+  idle_of_ = ::getpid();
+}
 
 std::string S3Client::host() const {
   const std::string endpoint = settings_.endpoint.substr(settings_.endpoint.find("://") + 3);
@@ -120,6 +137,7 @@ std::string S3Client::url_of(const Call& call) const {
 
 std::unique_ptr<HttpConnection> S3Client::take_connection() {
   const std::lock_guard guard(mutex_);
+  leave_inherited();
   if (idle_.empty()) return std::make_unique<HttpConnection>(limits_of(settings_));
   auto connection = std::move(idle_.back());
   idle_.pop_back();
@@ -128,6 +146,7 @@ std::unique_ptr<HttpConnection> S3Client::take_connection() {
 
 void S3Client::keep_connection(std::unique_ptr<HttpConnection> connection) {
   const std::lock_guard guard(mutex_);
+  leave_inherited();
   if (idle_.size() < kMaxIdle) idle_.push_back(std::move(connection));
 }
 
@@ -188,8 +207,9 @@ Result<S3Client::Outcome> S3Client::perform(const Call& call) {
       return outcome;
     }
     ++tried_again_;
-    pause_for(*pause, stop_);
-    if (stop_.stop_requested()) return Status(Code::kCancelled, fmt::format("{}: left", settings_.endpoint));
+    if (!exchange::pause_between_exchanges(*pause, stop_)) {
+      return Status(Code::kCancelled, fmt::format("{}: left", settings_.endpoint));
+    }
   }
 }
 

@@ -2,16 +2,18 @@
 // passes tried again.
 //
 // From many threads at once; each call that is under way has a connection of its own, which is kept for the next one.
+// A forked child goes on with connections of its own.
 // Codes: kNotFound, kAlreadyExists (put with kIfAbsent), kPermissionDenied, kResourceExhausted (quota), kUnavailable
 // (what passes, and did not after all attempts), kFailedPrecondition (no such bucket, or in another region), kAborted
 // (it is another object by now), kCancelled, kInvalidArgument, kInternal.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -20,6 +22,7 @@
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "store/s3/credentials.h"
+#include "store/s3/fork_aware_mutex.h"
 #include "store/s3/http_connection.h"
 #include "store/s3/retry_pauses.h"
 #include "store/s3/s3_documents.h"
@@ -39,6 +42,9 @@ class S3Client {
   // Once `stop` is asked for, calls end at once with kCancelled.
   S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials, const Clock& clock,
            std::stop_token stop = {});
+  ~S3Client();
+  S3Client(const S3Client&) = delete;
+  S3Client& operator=(const S3Client&) = delete;
 
   Result<ObjectInfo> head(const std::string& key);
   // Fills `destination` from `offset`; returns how many bytes there were. `etag`: of this content alone, else kAborted.
@@ -99,6 +105,7 @@ class S3Client {
   Status error_of(const Call& call, const Outcome& outcome) const;
   std::unique_ptr<HttpConnection> take_connection();
   void keep_connection(std::unique_ptr<HttpConnection> connection);
+  void leave_inherited();
 
   const std::string bucket_;
   const S3Settings settings_;
@@ -106,8 +113,9 @@ class S3Client {
   const Clock& clock_;
   const std::stop_token stop_;
   RetryPauses retries_;
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
   std::vector<std::unique_ptr<HttpConnection>> idle_;
+  pid_t idle_of_;                                  // the process whose connections these are
   std::atomic<std::int64_t> clock_offset_ns_ = 0;  // of the server's clock against ours, where it has said so
   std::atomic<std::int64_t> server_ahead_ns_ = 0;
   std::atomic<std::uint64_t> requests_ = 0, tried_again_ = 0, bytes_sent_ = 0, bytes_received_ = 0;

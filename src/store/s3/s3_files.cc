@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "store/s3/fork_aware_mutex.h"
 
 namespace trainwarden::storage {
 namespace {
@@ -61,25 +63,33 @@ class S3ReadableFile final : public ReadableFile {
     const bool is_moved =
         !read.ok() && (read.status().code() == Code::kNotFound || read.status().code() == Code::kAborted);
     if (!is_moved) return read;
-    // Its pieces became one object: the bytes are the same, elsewhere.
-    TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<FilePart> found, find_parts(*reach_.client, key_));
-    {
-      const std::lock_guard guard(mutex_);
-      parts_ = std::move(found);
-    }
+    TRAINWARDEN_RETURN_IF_ERROR(find_anew());
     return read_parts(offset, destination);
   }
 
   Result<std::uint64_t> bytes() const override {
     std::vector<FilePart> parts = this->parts();
     if (is_whole(parts)) return bytes_of(parts);
-    TRAINWARDEN_RETURN_IF_ERROR(find_more_parts(*reach_.client, key_, parts));
+    const Status found = find_more_parts(*reach_.client, key_, parts);
+    if (found.code() == Code::kAborted) {
+      TRAINWARDEN_RETURN_IF_ERROR(find_anew());
+      return bytes_of(this->parts());
+    }
+    TRAINWARDEN_RETURN_IF_ERROR(found);
     const std::lock_guard guard(mutex_);
     parts_ = parts;
     return bytes_of(parts);
   }
 
  private:
+  // Its pieces became one object: the bytes are the same, elsewhere. Or it was replaced.
+  Status find_anew() const {
+    if (reach_.on_stale) reach_.on_stale();
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<FilePart> found, find_parts(*reach_.client, key_));
+    const std::lock_guard guard(mutex_);
+    parts_ = std::move(found);
+    return {};
+  }
   std::vector<FilePart> parts() const {
     const std::lock_guard guard(mutex_);
     return parts_;
@@ -142,19 +152,27 @@ class S3ReadableFile final : public ReadableFile {
 
   const S3Reach reach_;
   const std::string key_;
-  mutable std::mutex mutex_;
+  mutable ForkAwareMutex mutex_;
   mutable std::vector<FilePart> parts_;
 };
 
 }  // namespace
 
 Status find_more_parts(S3Client& client, const std::string& key, std::vector<FilePart>& parts) {
-  const std::string after = parts.empty() ? "" : parts.back().key;
+  // From the last one that is known on: where that is gone, the file is one object by now, and no piece ever follows.
+  const std::string last = parts.empty() ? "" : parts.back().key;
+  const std::string after = parts.size() < 2 ? "" : parts[parts.size() - 2].key;
+  bool is_last_there = parts.empty();
   std::string token;
   for (int page_number = 0; page_number < kMaxPiecePages; ++page_number) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const ObjectPage page,
                                  client.list(key + std::string(kPieceMark), "", token.empty() ? after : "", token));
     add_pieces(parts, page.objects);
+    for (const ListedObject& object : page.objects) is_last_there = is_last_there || object.key == last;
+    if (!is_last_there) {
+      return Status(Code::kAborted,
+                    fmt::format("s3://{}/{} is in no pieces any more", client.bucket(), printable(key)));
+    }
     if (page.next.empty()) return {};
     token = page.next;
   }

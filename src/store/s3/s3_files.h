@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,12 @@ namespace trainwarden::storage {
 struct S3Reach {
   std::shared_ptr<S3Client> client;
   std::shared_ptr<BlockCache> cache;
+  std::function<void()> on_stale = {};  // what was listed is no longer so
 };
 
 // The parts of a file, from the whole object or its pieces. kNotFound when there is neither.
 Result<std::vector<FilePart>> find_parts(S3Client& client, const std::string& key);
-// The pieces that came behind those of `parts`.
+// The pieces that came behind those of `parts`. kAborted: the file is in no pieces any more.
 Status find_more_parts(S3Client& client, const std::string& key, std::vector<FilePart>& parts);
 
 std::unique_ptr<ReadableFile> open_s3_file(S3Reach reach, std::string key, std::vector<FilePart> parts);

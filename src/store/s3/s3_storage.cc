@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/environment_names.h"
 #include "core/base/text.h"
+#include "store/s3/fork_aware_mutex.h"
 #include "store/s3/listing_cache.h"
 #include "store/s3/s3_address.h"
 #include "store/s3/s3_files.h"
@@ -24,10 +26,10 @@ constexpr int kMaxListedPages = 1'000;  // of a thousand each
 class S3Storage final : public Storage {
  public:
   S3Storage(std::shared_ptr<S3Client> client, std::string prefix)
-      : reach_{client, std::make_shared<BlockCache>(kCacheBytes)},
-        prefix_(std::move(prefix)),
-        listings_(
-            std::make_shared<ListingCache>(std::move(client), prefix_.empty() ? "" : prefix_ + "/", system_clock())) {}
+      : prefix_(std::move(prefix)),
+        listings_(std::make_shared<ListingCache>(client, prefix_.empty() ? "" : prefix_ + "/", system_clock())),
+        reach_{std::move(client), std::make_shared<BlockCache>(kCacheBytes),
+               [listings = listings_] { listings->forget(); }} {}
 
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override {
     TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
@@ -101,9 +103,9 @@ class S3Storage final : public Storage {
   Result<std::vector<FilePart>> parts_of(const std::string& path) const;
   Result<std::vector<Entry>> long_entries(const std::string& path) const;
 
-  const S3Reach reach_;
   const std::string prefix_;
   const std::shared_ptr<ListingCache> listings_;
+  const S3Reach reach_;
 };
 
 Result<std::vector<FilePart>> S3Storage::parts_of(const std::string& path) const {
@@ -183,15 +185,48 @@ Result<std::shared_ptr<S3Client>> make_client(const std::string& bucket,
                                     std::move(stop));
 }
 
-// One for all storages of a bucket: its connections and its budget for retries are shared.
+// What settings and credentials are made from, but for files: another text, and they may be others.
+std::string environment_mark() {
+  static constexpr const char* kVariables[] = {variable::kUnsigned,
+                                               variable::kAwsKeyId,
+                                               variable::kAwsSecret,
+                                               variable::kAwsSessionToken,
+                                               variable::kAwsProfile,
+                                               variable::kAwsCredentialsFile,
+                                               variable::kAwsConfigFile,
+                                               variable::kAwsRegion,
+                                               variable::kAwsDefaultRegion,
+                                               variable::kAwsS3Endpoint,
+                                               variable::kAwsEndpoint,
+                                               variable::kAwsCaBundle,
+                                               variable::kAwsMaxAttempts,
+                                               variable::kAwsContainerFullUri,
+                                               variable::kAwsContainerRelativeUri,
+                                               "HOME"};
+  std::string mark;
+  for (const char* name : kVariables) {
+    const char* const value = process_environment(name);
+    mark += fmt::format("{}\n", value == nullptr ? "" : value);
+  }
+  return mark;
+}
+
+// One for all storages of a bucket: its connections and its budget for retries are shared. A notebook may set its
+// variables after a first try without them; then there is another.
 Result<std::shared_ptr<S3Client>> shared_client(const std::string& bucket) {
-  static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<S3Client>> clients;
+  struct Shared {
+    std::string mark;
+    std::shared_ptr<S3Client> client;
+  };
+  static ForkAwareMutex mutex;
+  static std::map<std::string, Shared> clients;
   const std::lock_guard guard(mutex);
-  std::shared_ptr<S3Client>& client = clients[bucket];
-  if (client) return client;
-  TRAINWARDEN_ASSIGN_OR_RETURN(client, make_client(bucket));
-  return client;
+  Shared& shared = clients[bucket];
+  std::string mark = environment_mark();
+  if (shared.client && shared.mark == mark) return shared.client;
+  TRAINWARDEN_ASSIGN_OR_RETURN(shared.client, make_client(bucket));
+  shared.mark = std::move(mark);
+  return shared.client;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "store/s3/block_cache.h"
 #include "store/s3/bucket_mirror.h"
 #include "store/s3/listing_cache.h"
+#include "store/storage/forwarding_storage.h"
 #include "store/storage/memory_storage.h"
 
 namespace trainwarden::storage {
@@ -280,6 +281,19 @@ class BucketMirrorTest : public S3StorageTest {
   std::string prefix_;
 };
 
+// A folder with a file that its disk does not give.
+class Unreadable : public ForwardingStorage {
+ public:
+  Unreadable(Storage& base, std::string path) : ForwardingStorage(base), path_(std::move(path)) {}
+  Result<std::unique_ptr<ReadableFile>> open(const std::string& path) const override {
+    if (path == path_) return Status(Code::kInternal, "a bad disk");
+    return ForwardingStorage::open(path);
+  }
+
+ private:
+  const std::string path_;
+};
+
 constexpr const char* kFirst = "journal/rank-00000/seg-00000000.tw";
 
 TEST_F(BucketMirrorTest, WhatGrowsIsSentInPiecesAndThenWhole) {
@@ -301,6 +315,20 @@ TEST_F(BucketMirrorTest, WhatGrowsIsSentInPiecesAndThenWhole) {
   EXPECT_TRUE(mirror.look(true).problem.ok());
   EXPECT_EQ(keys(), (std::vector<std::string>{kFirst, "journal/rank-00000/seg-00000001.tw", "run.json"}));
   EXPECT_EQ(mirror.look(true).bytes, 0u);
+}
+
+TEST_F(BucketMirrorTest, WhoReadsAFileThatBecomesOneObjectSeesAllOfIt) {
+  BucketMirror mirror = begun();
+  mirror.look(false);
+  const auto reader = create_s3_storage(client_to_bucket(), prefix_)->open(kFirst);
+  ASSERT_TRUE(reader.ok()) << reader.status().to_string();
+  EXPECT_EQ((*reader)->bytes().value_or(99), 5u);
+  folder_->set_content(kFirst, "first and more");
+  EXPECT_TRUE(mirror.look(true).problem.ok());  // whole, and no piece had it
+  EXPECT_EQ((*reader)->bytes().value_or(99), 14u);
+  std::array<std::byte, 20> bytes{};
+  EXPECT_EQ((*reader)->read_at(0, bytes).value_or(99), 14u);
+  EXPECT_EQ(as_text(bytes).substr(0, 14), "first and more");
 }
 
 TEST_F(BucketMirrorTest, AnotherOneGoesOnWhereTheFirstHasEnded) {
@@ -325,6 +353,28 @@ TEST_F(BucketMirrorTest, AFileThatIsReplacedIsSentAgain) {
   EXPECT_EQ(mirror.look(false).bytes, 3u);
   EXPECT_EQ(content(lease), "two");
   EXPECT_EQ(begun().look(false).bytes, 0u);
+}
+
+TEST_F(BucketMirrorTest, ThatAWriterHasEndedComesAfterAllItHasWritten) {
+  const std::string lease = "journal/rank-00000/writer.lease", alive = R"({"next_unix_ns": 5})",
+                    ended = R"({"next_unix_ns": 0})";
+  folder_->set_content(lease, alive);
+  BucketMirror mirror = begun();
+  ASSERT_TRUE(mirror.look(false).problem.ok());
+  EXPECT_EQ(content(lease), alive);
+  folder_->set_content(lease, ended);
+  folder_->set_content("journal/rank-00000/seg-00000001.tw", "second");
+  // The rest cannot be read: no more is the end sent.
+  const auto broken = std::make_shared<Unreadable>(*folder_, "journal/rank-00000/seg-00000001.tw");
+  BucketMirror second(broken, client_to_bucket(), prefix_);
+  ASSERT_TRUE(second.begin().ok());
+  const MirrorRound round = second.look(true);
+  EXPECT_EQ(round.problem.code(), Code::kInternal);
+  EXPECT_EQ(round.files_behind, 2u);
+  EXPECT_EQ(content(lease), alive);
+  EXPECT_TRUE(mirror.look(true).problem.ok());
+  EXPECT_EQ(content("journal/rank-00000/seg-00000001.tw"), "second");
+  EXPECT_EQ(content(lease), ended);
 }
 
 TEST_F(BucketMirrorTest, ABucketThatIsAwayIsNotAskedForEachFile) {
