@@ -43,6 +43,7 @@ add_executable(trainwarden src/ui/cli/main.cc)
 target_link_libraries(trainwarden PRIVATE tw_cli tw_older_glibc tw_warnings)
 add_subdirectory(adapters/python)
 target_link_libraries(trainwarden_core PRIVATE tw_older_glibc)
+target_link_libraries(trainwarden_buckets PRIVATE tw_older_glibc)
 
 # Whose code is in it, and under which licences.
 foreach(package libfmt-dev zlib1g-dev libpcre2-dev libhwy-dev libsimdjson-dev libpugixml-dev libssl-dev libcurl4-openssl-dev

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include "bucket_library.h"
 #include "gate.h"
 #include "operator_feed.h"
 #include "python_control.h"
@@ -41,4 +42,6 @@ NB_MODULE(_core, module) {
   python::bind_transfer(module);
   python::bind_control(module);
   python::bind_answers(module);
+  python::bind_places(module);
+  python::use_bucket_library();
 }

@@ -44,5 +44,6 @@ void bind_rules(nanobind::module_& module);
 void bind_describe(nanobind::module_& module);
 void bind_answers(nanobind::module_& module);
 void bind_transfer(nanobind::module_& module);
+void bind_places(nanobind::module_& module);
 
 }  // namespace trainwarden::python

@@ -154,7 +154,11 @@ using SummaryTuple =
 
 std::vector<SummaryTuple> job_summary(const std::string& run_dir) {
   std::vector<SummaryTuple> list;
-  for (const RuleJobSummary& rule : value_or_raise(rule_job_summary(run_dir))) {
+  auto summary = [&] {
+    const nb::gil_scoped_release released;
+    return rule_job_summary(run_dir);
+  }();
+  for (const RuleJobSummary& rule : value_or_raise(std::move(summary))) {
     list.emplace_back(rule.configuration_name, rule.job_arn, rule.evaluation_status, rule.details,
                       rule.last_modified_unix_ns, std::string(name(rule.status)));
   }

@@ -118,10 +118,13 @@ nb::tuple sharded(PythonTrial& self, std::string_view tensor, std::int64_t step,
 }
 
 void wait_for_steps(PythonTrial& self, const Steps& steps, std::string_view mode, double timeout_s) {
+  constexpr std::chrono::milliseconds kBucketTurn{1'000};  // each begins with a look, which is a request or some
   const Mode wanted = mode_of(mode);
-  raise_if_error(wait_until(deadline_in(timeout_s), [&](std::chrono::milliseconds timeout) {
+  const auto wait = [&](std::chrono::milliseconds timeout) {
     return self.read([&](Trial& trial) { return trial.wait_for_steps(steps, wanted, timeout); });
-  }));
+  };
+  const bool is_in_bucket = self.trial().path().string().starts_with("s3:");
+  raise_if_error(wait_until(deadline_in(timeout_s), wait, is_in_bucket ? kBucketTurn : kTurn));
 }
 
 std::vector<std::string> tensor_names(PythonTrial& self, std::vector<std::string> include, std::string collection,

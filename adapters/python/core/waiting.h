@@ -21,16 +21,17 @@ inline WaitClock::time_point deadline_in(double seconds) {
          std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, kLongestSeconds) * 1e3));
 }
 
+inline constexpr std::chrono::milliseconds kTurn{50};
+
 // Calls wait(timeout) in short turns and without the GIL until it no longer answers kDeadlineExceeded, or for good.
 template <class Wait>
-Status wait_until(WaitClock::time_point deadline, Wait wait) {
+Status wait_until(WaitClock::time_point deadline, Wait wait, std::chrono::milliseconds turn = kTurn) {
   using std::chrono::milliseconds;
-  constexpr milliseconds kTurn{50};
   while (true) {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - WaitClock::now());
-    const Status status = wait(std::clamp(left, milliseconds(0), kTurn));
+    const Status status = wait(std::clamp(left, milliseconds(0), turn));
     raise_signals();
-    if (left <= kTurn || status.code() != Code::kDeadlineExceeded) return status;
+    if (left <= turn || status.code() != Code::kDeadlineExceeded) return status;
   }
 }
 
