@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 
 import trainwarden
+from trainwarden import _places
 
 
 def original_name(source: trainwarden.Trial, name: str) -> str | None:
@@ -14,8 +14,9 @@ def original_name(source: trainwarden.Trial, name: str) -> str | None:
     steps = source.tensor(name).steps(kept="shape") if source.recorder == "smdebug" else []
     for step in steps[:1]:
         for worker in source.workers_of(name, step):
-            file = Path(source.path) / "index" / f"{step // 1000:09d}" / f"{step:012d}_{worker}.json"
-            with suppress(OSError, ValueError, KeyError, TypeError):  # a name is worth no error
-                shapes = json.loads(file.read_text())["shape_payload"]
+            file = f"index/{step // 1000:09d}/{step:012d}_{worker}.json"
+            # A name is worth no error.
+            with suppress(trainwarden.Error, OSError, ValueError, KeyError, TypeError):
+                shapes = json.loads(_places.read(source.path, file))["shape_payload"]
                 return next((str(shape["originalname"]) for shape in shapes if shape["tensorname"] == name), None)
     return None

@@ -86,7 +86,7 @@ class LocalAlgorithmMetricsReader(AlgorithmMetricsReader):
 
 
 class S3AlgorithmMetricsReader(AlgorithmMetricsReader):
-    """The same of an address in S3, where TRAINWARDEN_BUCKETS names the folder that stands for all buckets."""
+    """The same of an address in S3: what is new there is brought here at each look, every two seconds at most."""
 
     def __init__(self, s3_trial_path: str, use_in_memory_cache: bool = False):
         super().__init__(s3_trial_path, use_in_memory_cache)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from pathlib import Path
 
 import trainwarden
+from trainwarden import _places
 
 from ..core.collection import Collection
 from ..core.collection_manager import CollectionManager
 from ..exceptions import SMDebugError, SMDebugTypeError
+from .opening import manifests
 
 
 class TrialCollections:
@@ -47,9 +48,11 @@ class TrialCollections:
     def _recorded(self) -> dict[str, Collection]:
         """As smdebug's first manifest describes them, with when and how they were saved. None for a run of ours."""
         if self._source.recorder == "smdebug":
-            for manifest in sorted(Path(self._source.path).glob("collections/*/*_collections.json")):
-                with suppress(SMDebugError, OSError, ValueError):  # the trial reports files that it cannot read
-                    return dict(CollectionManager.load(str(manifest)).get_collections())
+            for manifest in manifests(self._source.path):
+                # The trial reports files that it cannot read.
+                with suppress(SMDebugError, trainwarden.Error, OSError, ValueError):
+                    text = _places.read(self._source.path, manifest).decode()
+                    return dict(CollectionManager.load_from_string(text).get_collections())
         return {}
 
     def _patterns(self, name: str) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
+from collections.abc import Iterator
 
 import trainwarden
-from trainwarden.errors import PathNotFound
+from trainwarden import _places
+from trainwarden.errors import NotFound, PathNotFound
 
 from ..core.config_constants import END_OF_JOB_FILENAME
 from ..core.logger import get_logger
@@ -17,6 +17,7 @@ from ..exceptions import MissingCollectionFiles, SMDebugRuntimeError
 WINDOW_VARIABLE = "SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW"
 
 _POLL_INTERVAL_S = 0.1
+_BUCKET_POLL_INTERVAL_S = 2.0
 _REMINDER_INTERVAL_S = 20.0
 
 
@@ -33,7 +34,7 @@ def open_run(folder: str) -> trainwarden.Trial:
     window = number_in(WINDOW_VARIABLE, 1000)
     waiting = _Waiting(folder)
     while True:
-        ended = os.path.exists(os.path.join(folder, END_OF_JOB_FILENAME))
+        ended = _places.exists(folder, END_OF_JOB_FILENAME)
         try:
             run = trainwarden.open(folder, incomplete_step_window=window)
             if run.recorder != "smdebug" or run.loaded_all_steps or _has_manifest(folder):
@@ -47,7 +48,19 @@ def open_run(folder: str) -> trainwarden.Trial:
 
 
 def _has_manifest(folder: str) -> bool:
-    return any(Path(folder, "collections").glob("*/*_collections.json"))
+    return next(manifests(folder), None) is not None
+
+
+def manifests(folder: str) -> Iterator[str]:
+    """Paths in the folder of the files in which smdebug describes its collections, the first one first."""
+    try:
+        steps = [entry.name for entry in _places.entries(folder, "collections") if entry.kind == "folder"]
+        for step in steps:
+            for entry in _places.entries(folder, f"collections/{step}"):
+                if entry.name.endswith("_collections.json"):
+                    yield f"collections/{step}/{entry.name}"
+    except NotFound:
+        return
 
 
 class _Waiting:
@@ -55,6 +68,7 @@ class _Waiting:
 
     def __init__(self, folder: str):
         self._folder = folder
+        self._interval_s = _BUCKET_POLL_INTERVAL_S if _places.is_in_bucket(folder) else _POLL_INTERVAL_S
         self._start_s = time.monotonic()
         self._next_word_s = self._start_s
 
@@ -67,4 +81,4 @@ class _Waiting:
                 self._folder,
                 now_s - self._start_s,
             )
-        time.sleep(_POLL_INTERVAL_S)
+        time.sleep(self._interval_s)

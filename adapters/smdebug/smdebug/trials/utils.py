@@ -34,7 +34,8 @@ def create_trial(
     """Opens the run in a folder: one of Trainwarden's, or one that smdebug wrote. Waits until it has begun.
 
     Arguments:
-        path: the folder; where TRAINWARDEN_BUCKETS names one, s3://BUCKET/KEY is BUCKET/KEY in it.
+        path: the folder, or s3://BUCKET/PREFIX; where TRAINWARDEN_BUCKETS names a folder, s3://BUCKET/KEY is BUCKET/KEY
+            in it.
         profiler: opens the profile in a ProfilerTrial instead of the tensors in a Trial.
         name: the name of the trial; by default the last part of the path.
         range_steps: (begin, end), the global steps of the trial, end not included; None leaves a side open.
@@ -44,16 +45,17 @@ def create_trial(
 
     Raises:
         MissingCollectionFiles: the training has ended and has left nothing that can be read.
-        SMDebugNotImplementedError: for an address in S3 without TRAINWARDEN_BUCKETS.
+        PermissionError, OSError, RuntimeError: the bucket cannot be reached, or there is none; the message says why.
     """
     folder = os.fspath(path).strip()
-    name = os.path.basename(folder) if name is None else name
+    name = os.path.basename(folder.rstrip("/")) if name is None else name
     if profiler:
         return ProfilerTrial(name, folder, output_dir, **kwargs)
-    if is_s3(folder)[0]:
+    is_address, bucket, prefix = is_s3(folder)
+    if is_address:
         buckets = os.environ.get("TRAINWARDEN_BUCKETS")
         if not buckets:
-            return S3Trial(name, folder, **kwargs)
+            return S3Trial(name, str(bucket), str(prefix or ""), **kwargs)
         folder = _in_buckets(buckets, folder)
     return LocalTrial(name, folder, **kwargs)
 

@@ -20,7 +20,6 @@ from smdebug.core.tensor import StepState
 from smdebug.exceptions import (
     MissingCollectionFiles,
     NoMoreData,
-    SMDebugNotImplementedError,
     SMDebugRuntimeError,
     SMDebugValueError,
     StepUnavailable,
@@ -263,14 +262,6 @@ def test_buckets_are_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert create_trial("s3://mine/some/run").tensor("weight").steps()
     with pytest.raises(ValueError, match=r"s3://mine/\.\./run: expected s3://BUCKET/KEY"):
         create_trial("s3://mine/../run")
-
-
-def test_what_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TRAINWARDEN_BUCKETS", raising=False)
-    with pytest.raises(SMDebugNotImplementedError, match="aws s3 sync s3://bucket/some/run run"):
-        create_trial("s3://bucket/some/run")
-    with pytest.raises(SMDebugNotImplementedError, match="TRAINWARDEN_BUCKETS"):
-        create_trial("s3://bucket/profiler-output", profiler=True)
 
 
 def test_a_training_that_has_not_begun_is_waited_for(run_dir: Path, log: pytest.LogCaptureFixture) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from ....core.logger import get_logger
 from ....exceptions import SMDebugError, SMDebugValueError
-from ..._folder import local_folder
+from ..._folder import is_folder
 from ...algorithm_metrics_reader import LocalAlgorithmMetricsReader
 from ...metrics_reader_base import MetricsReaderBase
 from ...system_metrics_reader import LocalSystemMetricsReader
@@ -60,7 +60,7 @@ class TrainingJob:
         config: dict[str, Any] = self.ds.get("ProfilerConfig") or {}
         if "S3OutputPath" in config:
             path = "/".join([config["S3OutputPath"].rstrip("/"), self.name, "profiler-output"])
-            if os.path.isdir(local_folder(path)):
+            if is_folder(path):
                 return config, path
         run = (self.ds.get("DebugHookConfig") or {}).get("LocalPath")
         if not run:

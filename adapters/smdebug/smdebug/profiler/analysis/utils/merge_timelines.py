@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Optional, Union
 
+from trainwarden import _places
+
 from ...algorithm_metrics_reader import LocalAlgorithmMetricsReader
 from ...system_metrics_reader import LocalSystemMetricsReader
 from ...trace_event_file_parser import TraceEvent
@@ -42,8 +44,8 @@ class MergedTimeline:
     Args:
         path: a folder of SageMaker's profiler, or a run of Trainwarden's.
         file_suffix_filter: only files that end so ("pythontimeline.json", ...); None: all.
-        output_directory: where the trace is written; None: `path`, and the current folder for a run, into which nothing
-            is written.
+        output_directory: where the trace is written; None: `path`, and the current folder for a run or a bucket, into
+            which nothing is written.
     """
 
     def __init__(
@@ -52,8 +54,8 @@ class MergedTimeline:
         self.path = path
         self.file_suffix_filter = file_suffix_filter
         self.framework_metrics_reader = LocalAlgorithmMetricsReader(path)
-        is_run = self.framework_metrics_reader._source.is_run
-        self.out_dir = output_directory or (os.getcwd() if is_run else os.path.expanduser(path))
+        is_only_read = _places.is_in_bucket(path) or self.framework_metrics_reader._source.is_run
+        self.out_dir = output_directory or (os.getcwd() if is_only_read else os.path.expanduser(path))
 
     def merge_timeline(
         self,
