@@ -23,7 +23,7 @@ constexpr std::string_view kRemovedPrefix = ".removed-";
 constexpr std::size_t kIdentityDigits = 32;
 constexpr int kDeepest = 64;  // folders in folders
 
-std::string last_part(const std::string& path) {
+std::string name_in_parent(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
@@ -57,8 +57,8 @@ Result<FileDescriptor> LocalFolderEdits::open_common_parent(const std::string& f
 
 Status LocalFolderEdits::rename(const std::string& from, const std::string& to) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor parent, open_common_parent(from, to));
-  const std::string old_name = last_part(from);
-  const std::string new_name = last_part(to);
+  const std::string old_name = name_in_parent(from);
+  const std::string new_name = name_in_parent(to);
   int renamed = system_naming_calls().rename_if_absent(parent.get(), old_name.c_str(), new_name.c_str());
   if (renamed != 0 && (errno == ENOSYS || errno == EINVAL)) {
     // A file system that cannot promise it. A folder is never renamed onto another one that holds something.
@@ -73,8 +73,8 @@ Status LocalFolderEdits::rename(const std::string& from, const std::string& to) 
 
 Status LocalFolderEdits::replace_file(const std::string& from, const std::string& to) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor parent, open_common_parent(from, to));
-  const std::string old_name = last_part(to);
-  const std::string new_name = last_part(from);
+  const std::string old_name = name_in_parent(to);
+  const std::string new_name = name_in_parent(from);
   struct stat there {};
   if (::fstatat(parent.get(), old_name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) {
     return system_error(errno, "replace", beneath_.describe(to));
@@ -92,7 +92,7 @@ Status LocalFolderEdits::replace_file(const std::string& from, const std::string
 
 Status LocalFolderEdits::remove(const std::string& path, int flags) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor parent, open_parent(path));
-  if (::unlinkat(parent.get(), last_part(path).c_str(), flags) == 0) return Status();
+  if (::unlinkat(parent.get(), name_in_parent(path).c_str(), flags) == 0) return Status();
   return system_error(errno, "remove", beneath_.describe(path));
 }
 
