@@ -33,6 +33,14 @@ install_formats() {
   cp scripts/formats.txt $formats/requirements.txt
 }
 
+# A second server of S3, which has nothing of the first.
+install_swift() {
+  rm -rf $rivals/swift
+  $python -m venv $rivals/swift &&
+    $rivals/swift/bin/pip install --quiet --disable-pip-version-check 'swift==2.38.3' 'boto3==1.44.8' >&2 || return
+  touch $rivals/swift/complete
+}
+
 # Makes it, or makes it anew when its list has changed, and names its Python to tests and benchmarks.
 rivals_environment() {
   need_packages python
@@ -43,9 +51,13 @@ rivals_environment() {
     install_formats || return
   fi
   export TRAINWARDEN_FORMATS_PYTHON=$PWD/$rivals/formats/bin/python
+  if [[ ! -e $rivals/swift/complete ]]; then
+    install_swift || return
+  fi
   export TRAINWARDEN_RIVALS_PYTHON=$PWD/$rivals/bin/python
   export TRAINWARDEN_PERFETTO_PYTHON=$PWD/$rivals/perfetto/bin/python
   export TRAINWARDEN_MOTO_PYTHON=$PWD/$rivals/s3/bin/python
+  export TRAINWARDEN_SWIFT_PYTHON=$PWD/$rivals/swift/bin/python
 }
 
 # Without it the tests that compare with them are skipped; that this is so is one failure.

@@ -1,4 +1,5 @@
-"""A bucket for tests of the program: moto's server, what boto3 finds in it, and a network that fails before it."""
+"""A bucket for tests of the program: moto's server or Swift's (TRAINWARDEN_S3_SERVER=swift), what boto3 finds in it, and a
+network that fails before it."""
 import base64
 import json
 import os
@@ -6,8 +7,10 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 
 SERVERS = pathlib.Path(__file__).resolve().parent.parent / "servers"
+SWIFT = SERVERS / "swift_server.py"
 SERVER, FAULTS = SERVERS / "s3_server.py", SERVERS / "s3_faults.py"
 
 
@@ -38,7 +41,11 @@ class Bucket:
     """A server with the bucket "bucket"."""
 
     def __init__(self):
-        self._process = subprocess.Popen([os.environ["TRAINWARDEN_MOTO_PYTHON"], SERVER], stdout=subprocess.PIPE, text=True)
+        words = [os.environ["TRAINWARDEN_MOTO_PYTHON"], SERVER]
+        if os.environ.get("TRAINWARDEN_S3_SERVER") == "swift":
+            self._folder = tempfile.TemporaryDirectory()
+            words = [os.environ["TRAINWARDEN_SWIFT_PYTHON"], SWIFT, self._folder.name]
+        self._process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         _, self.port, self.key, self.secret = self._process.stdout.readline().split()
         self._parts = None
 
@@ -56,6 +63,12 @@ class Bucket:
         self._process.kill()
         self._process.wait()
         self._process.stdout.close()
+
+    def create(self, name):
+        code = ("import sys, boto3; boto3.client('s3', endpoint_url=sys.argv[1], region_name='us-east-1', "
+                "aws_access_key_id=sys.argv[2], aws_secret_access_key=sys.argv[3]).create_bucket(Bucket=sys.argv[4])")
+        words = [os.environ["TRAINWARDEN_MOTO_PYTHON"], "-c", code, f"http://127.0.0.1:{self.port}", self.key, self.secret, name]
+        subprocess.run(words, check=True)
 
     def unfinished_parts(self, key):
         """How many parts there are of uploads of this key that have not ended, as boto3 counts them."""

@@ -203,5 +203,8 @@ if __name__ == "__main__":
     if "TRAINWARDEN_MOTO_PYTHON" not in os.environ:
         print("skipped: TRAINWARDEN_MOTO_PYTHON names no Python with moto")
         sys.exit(77)
+    if os.environ.get("TRAINWARDEN_S3_SERVER") == "swift" and "TRAINWARDEN_SWIFT_PYTHON" not in os.environ:
+        print("skipped: TRAINWARDEN_SWIFT_PYTHON names no Python with swift")
+        sys.exit(77)
     TRAINWARDEN, TINY_TRAINING = sys.argv[1:3]
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
