@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Callable, Optional, Union
 
-from . import _core
+from . import _core, _spool
 from .errors import Error, opening
 from .guard import StepAdvice
 from .options import Collection, KeepLike, Mode, SaveLike, options_json
@@ -57,7 +57,8 @@ class Hook(_core.Hook):
     saves nothing. A hook that is still open when the program ends is closed then.
 
     Arguments:
-        run_dir: the run's folder, created when missing. A folder that holds a finished run is refused.
+        run_dir: the run's folder, created when missing. A folder that holds a finished run is refused. For
+            ``s3://bucket/prefix`` the run is written to the local disk, and a process beside this one sends it there.
         collections: named sets of tensors, all of which are saved.
         include_collections: built-in collections to save: "weights", "biases", "gradients", "outputs", ...
         include: patterns (PCRE2, found anywhere in a name) of tensors to save.
@@ -180,8 +181,11 @@ class Hook(_core.Hook):
         return hook
 
     def _open(self, options: _core.HookOptions | None) -> None:
+        copy = _spool.redirect(options)
         super().__init__(options)
         _open_hooks.add(self)
+        if copy is not None:
+            copy.start()
 
     def on_checkpoint(self, save: SaveCheckpoint) -> None:
         """From now on `save(step, request)` is called when there is a request to save the training's state.

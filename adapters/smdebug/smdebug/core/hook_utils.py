@@ -6,10 +6,10 @@ import os
 from typing import Optional, Union
 
 import trainwarden
+from trainwarden import _spool
 
 from ..exceptions import SMDebugRuntimeError
 from .config_constants import END_OF_JOB_FILENAME
-from .utils import is_s3
 
 PathLike = Union[str, "os.PathLike[str]"]
 _RUN_DIR_VARIABLE = "TRAINWARDEN_RUN_DIR"
@@ -17,20 +17,19 @@ _FINISHED = ("completed", "stopped")  # one that died may be gone on with
 
 
 def verify_and_get_out_dir(out_dir: Optional[PathLike]) -> str:
-    """The folder that the hook writes to: under `trainwarden run` that of the run, else the one that was asked for.
+    """The folder that the hook writes to, or the place in a bucket to which its run is sent: under `trainwarden run` that of
+    the run, else the one that was asked for.
 
     Raises:
         RuntimeError: none was given.
-        SMDebugRuntimeError: it holds a finished run, which is never overwritten, or is no local folder.
+        SMDebugRuntimeError: it holds a finished run, which is never overwritten.
+        ValueError: an address of a bucket without a prefix.
     """
     if out_dir is None:
         raise RuntimeError("out_dir is missing: name the folder that the hook writes to")
     folder = os.environ.get(_RUN_DIR_VARIABLE) or os.path.expanduser(os.fspath(out_dir))
-    if is_s3(folder)[0]:
-        raise SMDebugRuntimeError(
-            f"expected a local folder as out_dir, found {folder}; copy the folder there when training has ended"
-        )
-    if holds_finished_run(folder):
+    local = _spool.folder_of(folder) if _spool.is_in_bucket(folder) else folder
+    if holds_finished_run(local):
         raise SMDebugRuntimeError(f"{folder} holds a finished run, which is not overwritten; choose another out_dir")
     return folder
 
@@ -51,4 +50,5 @@ def get_tensorboard_dir(export_tensorboard: bool, tensorboard_dir: Optional[Path
     """Where TensorBoard looks: a folder that is named is used in any case. None: nothing is exported."""
     if tensorboard_dir:
         return os.path.expanduser(os.fspath(tensorboard_dir))
-    return os.path.join(out_dir, "tensorboard") if export_tensorboard else None
+    local = _spool.folder_of(out_dir) if _spool.is_in_bucket(out_dir) else out_dir
+    return os.path.join(local, "tensorboard") if export_tensorboard else None

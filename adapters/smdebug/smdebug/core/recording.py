@@ -66,7 +66,7 @@ class Recording:
         except trainwarden.Error as error:
             get_logger().error("nothing can be saved in %s: %s", folder, error)
         if tensorboard_dir and place.rank == 0 and not options["dry_run"] and self.core.report().on:
-            self._tensorboard = LiveTensorBoard(folder, tensorboard_dir)
+            self._tensorboard = LiveTensorBoard(self.core.run_dir, tensorboard_dir)
 
     def end_step(self) -> None:
         """Ends the step, if one has begun: readers see it from now on.

@@ -67,11 +67,6 @@ def test_a_finished_run_is_refused_and_an_unfinished_one_is_not(run_dir: Path) -
         smd.Hook(smdebugs)
 
 
-def test_an_address_in_the_cloud_is_refused() -> None:
-    with pytest.raises(SMDebugRuntimeError, match="local"):
-        smd.Hook("s3://bucket/run")
-
-
 def test_a_dry_run_writes_nothing(run_dir: Path) -> None:
     train(hook := smd.Hook(run_dir, dry_run=True, save_all=True), nn.Linear(3, 1))
     hook.close()

@@ -1,0 +1,181 @@
+"""A hook whose run is to lie in a bucket: it writes to a folder of this machine, and the program trainwarden mirrors that.
+
+The folder is .buckets/BUCKET/PREFIX in the folder of runs. The program has a session of its own, outlives the training, and
+ends when the run is over and all of it is there. A lock beside the folder, FOLDER.mirror.lock, is the program's as long as
+it lives: of several ranks, and of several trainings after each other, one starts it. What it says is in FOLDER.mirror.log.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import logging
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _core
+from ._run_names import runs_folder
+from .errors import Error, InvalidArgument
+
+if TYPE_CHECKING:
+    import subprocess
+
+_BUCKET = "s3://"
+_LAST_WAIT_S = 30.0
+_GLANCE_S = 0.05
+_SAID_BYTES = 4096
+
+_logger = logging.getLogger("trainwarden")
+_copies: dict[str, Copy] = {}  # by folder
+
+
+def is_in_bucket(run_dir: str) -> bool:
+    """Not where TRAINWARDEN_BUCKETS names the folder that stands for all buckets: what lies there is on this machine."""
+    return run_dir.startswith(_BUCKET) and not os.environ.get("TRAINWARDEN_BUCKETS")
+
+
+def folder_of(address: str) -> str:
+    """Where the run of this address is written: the same for all ranks on this machine.
+
+    Raises:
+        InvalidArgument: there is no bucket or no prefix in it, or "." or "..".
+    """
+    parts = address[len(_BUCKET) :].rstrip("/").split("/")
+    if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
+        raise InvalidArgument(f'{address}: expected s3://BUCKET/PREFIX for a run, without "." and ".."')
+    return os.path.join(runs_folder(), ".buckets", *parts)
+
+
+class Copy:
+    """A run's copy in a bucket, and who sends it. Threads: any."""
+
+    def __init__(self, folder: str, address: str):
+        self.folder = folder
+        self.address = address.rstrip("/")
+        self._process: Optional[subprocess.Popen[bytes]] = None  # when it was started here
+        self._of = os.getpid()
+
+    def start(self) -> None:
+        """Starts the program, unless it runs. What is wrong is logged: the training goes on."""
+        import subprocess
+
+        from . import _program
+
+        if not os.path.exists(os.path.join(self.folder, "run.json")):
+            return  # a hook that writes nothing
+        _copies[self.folder] = self
+        try:
+            lock = self._take_lock()
+            if lock is None:
+                return
+            try:
+                with open(f"{self.folder}.mirror.log", "wb") as log:
+                    self._process = subprocess.Popen(
+                        [_program.find(), "mirror", self.folder, self.address],
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        pass_fds=(lock,),  # its own from now on
+                        start_new_session=True,
+                    )
+            finally:
+                os.close(lock)
+        except (Error, OSError) as problem:
+            _logger.warning("the run stays in %s: nothing sends it to %s: %s", self.folder, self.address, problem)
+            return
+        threading.Thread(target=self._watch, args=(self._process,), name="trainwarden mirror", daemon=True).start()
+
+    def finish(self) -> None:
+        """At the end of the program, when its hooks are closed: waits a while for what is not there yet, and says what
+        becomes of it. Other ranks that still train are not waited for."""
+        if self._of != os.getpid():
+            return
+        if self._process is not None and self._process.poll() is not None:
+            return  # it ends by itself when the run is over, or has said why it could not be sent
+        self.start()  # does nothing as a rule: another rank's may have ended before this one had begun
+        deadline_s = time.monotonic() + _LAST_WAIT_S
+        while self._is_sending():
+            if self._is_written() or time.monotonic() >= deadline_s:
+                _logger.warning(
+                    "%s is not whole yet: trainwarden goes on sending it, and `trainwarden mirror %s %s` does after that",
+                    self.address,
+                    self.folder,
+                    self.address,
+                )
+                return
+            time.sleep(_GLANCE_S)
+
+    def _take_lock(self) -> Optional[int]:
+        """None: somebody has it."""
+        lock = os.open(f"{self.folder}.mirror.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            return None
+        except OSError:
+            os.close(lock)
+            raise
+        return lock
+
+    def _is_sending(self) -> bool:
+        try:
+            lock = self._take_lock()
+        except OSError:
+            return False
+        if lock is None:
+            return True
+        os.close(lock)
+        return False
+
+    def _is_written(self) -> bool:
+        """Does another rank still write the run?"""
+        try:
+            return str(_core.Trial(self.folder, 1000, True).state) == "running"
+        except Error:
+            return False
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        if process.wait() == 0:
+            return
+        _logger.warning(
+            "the run stays in %s: it could not be sent to %s: %s; `trainwarden mirror %s %s` does it later",
+            self.folder,
+            self.address,
+            self._said() or f"trainwarden ended with {process.returncode}",
+            self.folder,
+            self.address,
+        )
+
+    def _said(self) -> str:
+        from . import _program
+
+        try:
+            with open(f"{self.folder}.mirror.log", "rb") as log:
+                return _program.plain(log.read(_SAID_BYTES).decode(errors="replace"))
+        except OSError:
+            return ""
+
+
+def redirect(options: Any) -> Optional[Copy]:
+    """When these options of a hook name a place in a bucket, they name the folder from now on. None: they do not."""
+    if options is None or not is_in_bucket(options.run_dir):
+        return None
+    folder, address = folder_of(options.run_dir), options.run_dir
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    options.run_dir = folder
+    copy = _copies.get(folder)
+    if copy is None or copy._of != os.getpid():
+        copy = Copy(folder, address)
+    return copy
+
+
+@atexit.register  # before that of hooks, which is therefore called earlier
+def _finish_copies() -> None:
+    try:
+        for copy in list(_copies.values()):
+            copy.finish()
+    except KeyboardInterrupt:
+        _logger.warning("left before everything was sent; trainwarden goes on")
