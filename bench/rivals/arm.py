@@ -9,6 +9,7 @@ measured, and no piece of work finds what the one before has left in memory.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
 import json
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 from loads import Load, Pool, all_loads, folder_bytes, tiny_loads
 
+LIBC = ctypes.CDLL(None, use_errno=True)
 POLL_SECONDS = 0.0005  # between two looks at a run that is being written
 LIVE_SECONDS = 60.0  # after which a step that nobody saw is an error
 
@@ -48,6 +50,16 @@ def timed(work: Callable[[], Any]) -> tuple[int, Any]:
     return time.perf_counter_ns() - begin, result
 
 
+def sync_file_system(folder: Path) -> None:
+    """Everything that was written there is on the medium."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        if LIBC.syncfs(descriptor) != 0:
+            raise OSError(ctypes.get_errno(), "syncfs")
+    finally:
+        os.close(descriptor)
+
+
 def touch(array: np.ndarray) -> None:
     """A number of each page: what is only promised has to be there."""
     if array.size:
@@ -70,7 +82,8 @@ def write(module: Any, load: Load, pool: Pool, folder: Path) -> dict[str, Any]:
         writer.close()
 
     ns, _ = timed(work)
-    return {"write": ns, "bytes": folder_bytes(folder)}
+    synced, _ = timed(lambda: sync_file_system(folder))
+    return {"write": ns, "synced": ns + synced, "bytes": folder_bytes(folder)}
 
 
 def read(module: Any, load: Load, pool: Pool, folder: Path) -> dict[str, Any]:

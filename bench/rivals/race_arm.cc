@@ -1,6 +1,9 @@
 // The process of a contender in C++: a piece of work each, as arm.py has it in Python.
 //
 //   race_arm ours|plain write|read|live-write|live-read LOAD_FILE POOL FOLDER
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -63,13 +66,22 @@ std::uint64_t folder_bytes(const std::filesystem::path& folder) {
   return bytes;
 }
 
+// Everything that was written there is on the medium.
+void sync_file_system(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::syncfs(descriptor) == 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced) throw std::runtime_error("cannot sync " + folder.string());
+}
+
 json write(const Work& work) {
   const double ns = elapsed_ns([&] {
     const auto writer = work.writer();
     for (int step = 0; step < work.load.steps(); ++step) writer->write_step(work.load, step);
     writer->close();
   });
-  return {{"write", ns}, {"bytes", folder_bytes(work.folder)}};
+  const double sync_ns = elapsed_ns([&] { sync_file_system(work.folder); });
+  return {{"write", ns}, {"synced", ns + sync_ns}, {"bytes", folder_bytes(work.folder)}};
 }
 
 void check_lists(const Work& work, std::vector<std::string> names, std::vector<std::int64_t> steps) {

@@ -10,6 +10,7 @@ from loads import Load
 
 OPERATIONS = {
     "write": "write all, closed",
+    "synced": "and synced",
     "open": "open",
     "list": "list names and steps",
     "tensor": "one tensor, all steps",
@@ -31,6 +32,7 @@ class Results:
     versions: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     failures: dict[tuple[str, str], str] = field(default_factory=dict)
+    slow: set[tuple[str, str]] = field(default_factory=set)  # took part in one round
     rounds: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
 
     def add(self, load: str, operation: str, contender: str, values: list[float]) -> None:
@@ -112,6 +114,7 @@ def notes(results: Results) -> list[str]:
     return [
         *(f"Left out: {name}: {why}." for name, why in results.skipped.items()),
         *(f"Failed: {name} at {load}: {why}." for (name, load), why in results.failures.items()),
+        *(f"One round only, as it takes very long: {name} at {load}." for name, load in sorted(results.slow)),
         *goals_missed(results),
     ]
 

@@ -90,6 +90,8 @@ Result<SharedTensorValue> Trial::shared_value(std::string_view tensor, std::int6
     if (!record) return trial::value_not_kept(impl_->run(), place, sighting);
     Result<SharedTensorValue> mapped = sighting.reader().map_value(*record);
     if (mapped.ok() || mapped.status().code() == Code::kDataLoss) return mapped;
+    Result<SharedTensorValue> read = sighting.reader().read_shared_value(*record);
+    if (read.ok() || read.status().code() != Code::kUnimplemented) return read;
     TRAINWARDEN_ASSIGN_OR_RETURN(TensorValue value, sighting.reader().read_value(*record));
     return shared(std::move(value));
   });

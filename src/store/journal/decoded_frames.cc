@@ -1,5 +1,6 @@
 #include "store/journal/decoded_frames.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "data/format/safetensors.h"
@@ -12,6 +13,9 @@ using format::FrameKind;
 namespace {
 
 constexpr std::uint64_t kLengthFieldBytes = 8;  // of a safetensors document
+constexpr std::size_t kMostKeptEntries = 8192;
+constexpr std::size_t kMostKeptBundles = 128;
+constexpr std::size_t kLargeEntryBytes = std::size_t{256} << 10;
 
 // Counts damage where it is found, and passes the status on. `cause` when it is not the budget. What a living process
 // writes may be here in parts, and whole the next time.
@@ -60,13 +64,22 @@ Status DecodedFrames::verify(JournalSegment& segment, const FrameHeader& header)
 }
 
 Result<const DecodedFrames::Bundle*> DecodedFrames::bundle(JournalSegment& segment, std::uint64_t offset) {
-  if (bundle_.is(segment, offset)) return &bundle_.value;
-  bundle_.segment = nullptr;
+  const auto known =
+      std::find_if(bundles_.begin(), bundles_.end(), [&](const auto& kept) { return kept.is(segment, offset); });
+  if (known != bundles_.end()) {
+    bundles_.splice(bundles_.begin(), bundles_, known);
+    return &bundles_.front().value;
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kBundle));
   Result<std::vector<format::BundleEntry>> entries = read_entries(segment.file, header);
   if (!entries.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), entries.status());
-  bundle_ = {&segment, offset, {header, std::move(*entries)}};
-  return &bundle_.value;
+  kept_entries_ += entries->size();
+  bundles_.push_front({&segment, offset, {header, std::move(*entries)}});
+  while (bundles_.size() > 1 && (kept_entries_ > kMostKeptEntries || bundles_.size() > kMostKeptBundles)) {
+    kept_entries_ -= bundles_.back().value.entries.size();
+    bundles_.pop_back();
+  }
+  return &bundles_.front().value;
 }
 
 Result<ByteSpan> DecodedFrames::entry_bytes(JournalSegment& segment, const Bundle& bundle,
@@ -74,6 +87,23 @@ Result<ByteSpan> DecodedFrames::entry_bytes(JournalSegment& segment, const Bundl
   if (verify_payloads_) TRAINWARDEN_RETURN_IF_ERROR(verify(segment, bundle.header));
   const std::uint64_t payload_offset = bundle.header.file_offset + format::kFrameHeaderBytes;
   return segment.file.read({payload_offset + entry.begin, entry.end - entry.begin});
+}
+
+Status DecodedFrames::check_entry(JournalSegment& segment, const Bundle& bundle) {
+  const FrameHeader& header = bundle.header;
+  return noted(segment, header.file_offset, kDamagedPayload, header.frame_bytes(), segment.file.check_payload(header));
+}
+
+Status DecodedFrames::read_entry(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry,
+                                 MutableByteSpan into) {
+  const FrameHeader& header = bundle.header;
+  if (into.size() < kLargeEntryBytes) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan bytes, entry_bytes(segment, bundle, entry));
+    std::copy(bytes.begin(), bytes.end(), into.begin());
+    return Status();
+  }
+  return noted(segment, header.file_offset, kDamagedPayload, header.frame_bytes(),
+               segment.file.read_part(header, entry.begin, into, verify_payloads_));
 }
 
 Result<SharedTensorValue> DecodedFrames::map_entry(JournalSegment& segment, const Bundle& bundle,

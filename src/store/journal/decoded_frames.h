@@ -1,9 +1,10 @@
-// DecodedFrames: the payloads of data frames, decoded when asked for. The last one of each kind is kept, because the
-// tensors of a step are usually read one after the other.
+// DecodedFrames: the payloads of data frames, decoded when asked for. The last one of each kind is kept, and the heads
+// of some bundles, because the tensors of a step are usually read one after the other.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,6 +40,10 @@ class DecodedFrames {
 
   // The bytes of one entry. The bundle's payload is verified the first time.
   Result<ByteSpan> entry_bytes(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry);
+  // The same into memory of the caller's, of the entry's size: large ones are then read and verified at once.
+  Status check_entry(JournalSegment& segment, const Bundle& bundle);  // may so much be read? Before memory is taken
+  Status read_entry(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry,
+                    MutableByteSpan into);
   // The same where the file lies in memory. kUnimplemented when it cannot, and for strings.
   Result<SharedTensorValue> map_entry(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry);
   Status verify(JournalSegment& segment, const format::FrameHeader& header);
@@ -58,7 +63,8 @@ class DecodedFrames {
   Result<ByteSpan> payload_of(JournalSegment& segment, const format::FrameHeader& header);
 
   const bool verify_payloads_;
-  Kept<Bundle> bundle_;
+  std::list<Kept<Bundle>> bundles_;                  // the one that was used last is the first
+  std::size_t kept_entries_ = 0;                     // of all of them
   Kept<std::vector<std::byte>> statistics_payload_;  // which the table looks into
   std::optional<format::StatisticsTable> statistics_;
   Kept<std::span<const format::ScalarRow>> scalars_;  // that the decoder holds

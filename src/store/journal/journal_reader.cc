@@ -55,6 +55,7 @@ class SegmentedJournalReader final : public JournalReader {
 
   Result<std::span<const Record>> records(std::size_t step_index) override;
   Result<TensorValue> read_value(const Record& record) override;
+  Result<SharedTensorValue> read_shared_value(const Record& record) override;
   Result<SharedTensorValue> map_value(const Record& record) override;
   Result<StatisticsRow> read_statistics(const Record& record) override;
   Result<double> read_scalar(const Record& record) override;
@@ -271,8 +272,33 @@ Result<TensorValue> SegmentedJournalReader::read_value(const Record& record) {
     TRAINWARDEN_ASSIGN_OR_RETURN(JournalSegment * segment, segment_of(record, {RecordForm::kValue}));
     TRAINWARDEN_ASSIGN_OR_RETURN(const DecodedFrames::Bundle* bundle, bundle_of(record, *segment));
     const format::BundleEntry& entry = bundle->entries[record.row];
-    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan bytes, frames_.entry_bytes(*segment, *bundle, entry));
-    return format::decode_bundle_value(entry, bytes);
+    if (entry.dtype == DType::kString) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan bytes, frames_.entry_bytes(*segment, *bundle, entry));
+      return format::decode_bundle_value(entry, bytes);
+    }
+    TRAINWARDEN_RETURN_IF_ERROR(frames_.check_entry(*segment, *bundle));
+    TensorValue value{.dtype = entry.dtype, .shape = entry.shape};
+    value.data.resize(entry.end - entry.begin);
+    TRAINWARDEN_RETURN_IF_ERROR(frames_.read_entry(*segment, *bundle, entry, value.data));
+    return value;
+  });
+}
+
+Result<SharedTensorValue> SegmentedJournalReader::read_shared_value(const Record& record) {
+  return no_throw([&]() -> Result<SharedTensorValue> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(JournalSegment * segment, segment_of(record, {RecordForm::kValue}));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const DecodedFrames::Bundle* bundle, bundle_of(record, *segment));
+    const format::BundleEntry& entry = bundle->entries[record.row];
+    const std::uint64_t bytes = entry.end - entry.begin;
+    TensorView view = TensorView::of(nullptr, entry.dtype, entry.shape);
+    if (entry.dtype == DType::kString || bytes != view.packed_bytes()) {
+      return Status(Code::kUnimplemented, "texts are read as values");
+    }
+    TRAINWARDEN_RETURN_IF_ERROR(frames_.check_entry(*segment, *bundle));
+    const std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    TRAINWARDEN_RETURN_IF_ERROR(frames_.read_entry(*segment, *bundle, entry, MutableByteSpan(memory.get(), bytes)));
+    view.data = memory.get();
+    return SharedTensorValue{view, memory, false};
   });
 }
 

@@ -152,6 +152,12 @@ class JournalReader {
   virtual Result<std::span<const Record>> records(std::size_t step_index) = 0;
 
   virtual Result<TensorValue> read_value(const Record& record) = 0;
+  // The same in memory that many may look at, which nobody has cleared first. kUnimplemented when read_value() has to
+  // do: for strings, and where values are not kept as they lie in memory.
+  virtual Result<SharedTensorValue> read_shared_value(const Record& record) {
+    static_cast<void>(record);
+    return Status(Code::kUnimplemented, "values are not kept as they lie in memory; read them");
+  }
   // The same without a copy. kFailedPrecondition when the segment may still grow, kUnimplemented when its storage or
   // the dtype does not allow it.
   virtual Result<SharedTensorValue> map_value(const Record& record) = 0;

@@ -55,6 +55,103 @@ TEST_F(JournalTest, EverythingComesBackBitForBit) {
   }
 }
 
+// A step whose tensors need several bundles: small ones, and two that are large.
+std::unique_ptr<SampleStep> step_of_many_bundles() {
+  constexpr std::uint32_t kSmall = 80;
+  auto step = std::make_unique<SampleStep>(0, Mode::kTrain, 0);
+  for (std::uint32_t id = 0; id < kSmall + 3; ++id) {
+    step->name_tensor(id, sample_name(id));
+    if (id < kSmall) step->keep(id, DType::kFloat32, {32, 32});
+  }
+  step->keep(kSmall, DType::kFloat32, {512, 300});
+  step->keep_strings(kSmall + 1, {2}, {"a word", std::string(200'000, 'w')});
+  step->keep(kSmall + 2, DType::kFloat64, {1, 100'000});
+  return step;
+}
+
+std::vector<format::FrameHeader> bundle_frames_of(std::string_view segment) {
+  std::vector<format::FrameHeader> bundles;
+  for (std::uint64_t at = 0; at + format::kFrameHeaderBytes <= segment.size();) {
+    const auto header = format::decode_frame_header(as_bytes(segment.substr(at, format::kFrameHeaderBytes)));
+    if (!header.ok()) return {};
+    if (header->kind == format::FrameKind::kBundle) bundles.push_back(*header);
+    at += header->frame_bytes();
+  }
+  return bundles;
+}
+
+TEST_F(JournalTest, AStepOfManyTensorsComesBackBitForBit) {
+  const auto step = step_of_many_bundles();
+  for (const bool sealed : {false, true}) {
+    storage_ = storage::create_memory_storage();
+    const auto writer = open_sample_writer(*storage_, clock_);
+    ASSERT_TRUE(writer->append_step(step->batch()).ok());
+    if (sealed) {
+      ASSERT_TRUE(writer->seal().ok());
+    }
+    // 80 x 4 KiB, 32 of them in a bundle; and three that are larger than a bundle.
+    EXPECT_EQ(bundle_frames_of(storage_->content(segment_path(0))).size(), 6u);
+    const auto reader = read();
+    EXPECT_EQ(difference(*reader, 0, step->batch()), "");
+    for (const Record& record : *reader->records(0)) {
+      const auto value = reader->read_value(record);
+      const auto shared = reader->read_shared_value(record);
+      ASSERT_TRUE(value.ok());
+      if (value->dtype == DType::kString) {
+        EXPECT_EQ(shared.status().code(), Code::kUnimplemented);
+        continue;
+      }
+      ASSERT_TRUE(shared.ok()) << shared.status().to_string();
+      EXPECT_EQ(shared->view.shape, value->shape);
+      EXPECT_EQ(as_text({static_cast<const std::byte*>(shared->view.data), value->data.size()}), as_text(value->data));
+    }
+    ASSERT_TRUE(reader->verify_all().ok());
+    EXPECT_TRUE(reader->losses().empty());
+  }
+}
+
+// Whoever reads one tensor reads and checks its bundle alone, and damage costs what is in its bundle.
+TEST_F(JournalTest, DamageOfABundleCostsTheTensorsInItAlone) {
+  const auto step = step_of_many_bundles();
+  const auto writer = open_sample_writer(*storage_, clock_);
+  ASSERT_TRUE(writer->append_step(step->batch()).ok());
+  ASSERT_TRUE(writer->seal().ok());
+  const std::string whole = storage_->content(segment_path(0));
+  const auto bundles = bundle_frames_of(whole);
+  ASSERT_EQ(bundles.size(), 6u);
+  for (const format::FrameHeader& damaged : bundles) {
+    for (const std::uint64_t from_end : {damaged.payload_bytes / 3, std::uint64_t{1}}) {
+      std::string content = whole;
+      content[damaged.file_offset + format::kFrameHeaderBytes + damaged.payload_bytes - from_end] ^= 4;
+      storage_->set_content(segment_path(0), content);
+      for (const bool shared : {false, true}) {
+        const auto reader = read();
+        const auto records = reader->records(0);
+        ASSERT_TRUE(records.ok());
+        ASSERT_EQ(records->size(), 83u);
+        for (const Record& record : std::vector<Record>(records->begin(), records->end())) {
+          Status status = shared ? reader->read_shared_value(record).status() : reader->read_value(record).status();
+          if (status.code() == Code::kUnimplemented) status = reader->read_value(record).status();
+          EXPECT_EQ(status.code() == Code::kDataLoss, record.frame_offset == damaged.file_offset) << status.to_string();
+        }
+        EXPECT_FALSE(reader->losses().empty());
+      }
+    }
+  }
+}
+
+TEST_F(JournalTest, ANameThatIsThereTwiceIsRefusedInOtherBundlesToo) {
+  SampleStep step(0, Mode::kTrain, 0);
+  step.name_tensor(0, "same");
+  step.name_tensor(1, "between");
+  step.name_tensor(2, "same");
+  step.keep(0, DType::kFloat32, {64, 1024});
+  step.keep(1, DType::kFloat32, {64, 1024});
+  step.keep(2, DType::kFloat32, {64, 1024});
+  const auto writer = open_sample_writer(*storage_, clock_);
+  EXPECT_EQ(writer->append_step(step.batch()).code(), Code::kInvalidArgument);
+}
+
 TEST_F(JournalTest, TensorsHaveTheirCollectionsAndTheManifestIsThere) {
   SampleStep step(0, Mode::kTrain, 0);
   step.name_tensor(0, "a", {"weights", "all"});

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kLeastReadBytes = 4 << 10;
 constexpr std::uint64_t kMostReadAheadBytes = 256 << 10;
+constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
 constexpr std::uint64_t kVerifyBytes = 8 << 20;    // of a payload at a time; smaller ones can then be read for nothing
 constexpr std::uint64_t kMostKeptBytes = 8 << 20;  // a larger buffer is given back when it is no longer needed
 
@@ -142,8 +143,42 @@ Status SegmentFile::verify_mapped_payload(const format::FrameHeader& header) {
   return Status();
 }
 
-Result<std::uint32_t> SegmentFile::crc_of(ByteRange range) {
-  std::uint32_t crc = 0;
+Status SegmentFile::read_part(const format::FrameHeader& header, std::uint64_t begin, MutableByteSpan into,
+                              bool verify) {
+  const std::uint64_t payload = header.file_offset + format::kFrameHeaderBytes;
+  if (begin > header.payload_bytes || into.size() > header.payload_bytes - begin) {
+    return Status(Code::kDataLoss, fmt::format("{} at byte {}: a part that reaches past the end of its payload", path_,
+                                               header.file_offset));
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(check_payload(header));
+  TRAINWARDEN_RETURN_IF_ERROR(ensure_open());
+  if (!verify || verified_.contains(header.file_offset)) return read_directly(payload + begin, into, nullptr);
+  const std::uint64_t end = begin + into.size();
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::uint32_t crc, crc_of({payload, begin}));
+  TRAINWARDEN_RETURN_IF_ERROR(read_directly(payload + begin, into, &crc));
+  TRAINWARDEN_ASSIGN_OR_RETURN(crc, crc_of({payload + end, header.payload_bytes - end}, crc));
+  if (crc != header.payload_crc) return damaged_payload(header);
+  verified_.insert(header.file_offset);
+  return Status();
+}
+
+// In pieces that are still in the processor's cache when their CRC is computed.
+Status SegmentFile::read_directly(std::uint64_t offset, MutableByteSpan into, std::uint32_t* crc) {
+  while (!into.empty()) {
+    const MutableByteSpan part = into.first(std::min(into.size(), kPieceBytes));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t read_bytes, file_->read_at(offset, part));
+    if (read_bytes < part.size()) {
+      return Status(Code::kDataLoss, fmt::format("{} ends at byte {}, before byte {}", path_, offset + read_bytes,
+                                                 offset + into.size()));
+    }
+    if (crc != nullptr) *crc = crc32c(part, *crc);
+    offset += part.size();
+    into = into.subspan(part.size());
+  }
+  return Status();
+}
+
+Result<std::uint32_t> SegmentFile::crc_of(ByteRange range, std::uint32_t crc) {
   while (range.bytes > 0) {
     const std::uint64_t part_bytes = std::min(range.bytes, kVerifyBytes);
     TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan part, read({range.offset, part_bytes}));

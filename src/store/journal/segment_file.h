@@ -37,6 +37,13 @@ class SegmentFile {
   // Reads the payload and checks its CRC, the first time. kDataLoss when it is damaged.
   Status verify_payload(const format::FrameHeader& header);
 
+  // Does the payload stand behind what the file occupies? Every method that reads a whole payload asks it.
+  Status check_payload(const format::FrameHeader& header) const;
+
+  // Reads so much of the payload from `begin` on into the caller's memory. With `verify` the payload is checked the
+  // first time, in the same pass. kDataLoss when it is damaged, or ends before.
+  Status read_part(const format::FrameHeader& header, std::uint64_t begin, MutableByteSpan into, bool verify);
+
   // The whole file in memory; for segments that are over. The errors of ReadableFile::map().
   Result<std::shared_ptr<const storage::FileMapping>> map();
 
@@ -51,9 +58,9 @@ class SegmentFile {
  private:
   Status ensure_open();
   Status measure(const storage::ReadableFile& file);
-  Status check_payload(const format::FrameHeader& header) const;
   Status fill(std::uint64_t offset, std::uint64_t bytes);
-  Result<std::uint32_t> crc_of(ByteRange range);
+  Result<std::uint32_t> crc_of(ByteRange range, std::uint32_t crc = 0);
+  Status read_directly(std::uint64_t offset, MutableByteSpan into, std::uint32_t* crc);
   Status damaged_payload(const format::FrameHeader& header) const;
 
   const storage::Storage& storage_;

@@ -1,11 +1,14 @@
 #include "store/journal/step_draft.h"
 
+#include <span>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "data/format/records.h"
 
 namespace trainwarden::journal {
@@ -14,6 +17,14 @@ namespace {
 using format::FrameKind;
 using format::RecordForm;
 
+constexpr std::size_t kBundleBytes = std::size_t{128} << 10;  // of small tensors together
+
+std::size_t stored_bytes_of(const KeptTensor& tensor) {
+  std::size_t bytes = tensor.data.size();
+  for (const std::string& text : tensor.strings) bytes += text.size();
+  return bytes;
+}
+
 class StepDrafter {
  public:
   StepDrafter(const StepBatch& batch, const NamesById& names, const std::unordered_set<std::uint32_t>& named)
@@ -21,7 +32,7 @@ class StepDrafter {
 
   Result<AppendDraft> draft() && {
     TRAINWARDEN_RETURN_IF_ERROR(add_names());
-    TRAINWARDEN_RETURN_IF_ERROR(add_bundle());
+    TRAINWARDEN_RETURN_IF_ERROR(add_bundles());
     add_statistics();
     add_scalars();
     TRAINWARDEN_RETURN_IF_ERROR(add_reductions());
@@ -31,7 +42,8 @@ class StepDrafter {
 
  private:
   Status add_names();
-  Status add_bundle();
+  Status add_bundles();
+  Status add_bundle(std::span<const KeptTensor> tensors);
   void add_statistics();
   void add_scalars();
   Status add_reductions();
@@ -92,16 +104,39 @@ Status StepDrafter::add_names() {
   return Status();
 }
 
-Status StepDrafter::add_bundle() {
-  if (batch_.tensors.empty()) return Status();
+// A payload has one CRC, which whoever reads one tensor of it has to check: large tensors have a bundle each, and small
+// ones share one.
+Status StepDrafter::add_bundles() {
+  const std::span<const KeptTensor> tensors(batch_.tensors);
+  std::unordered_set<std::string_view> seen;
+  std::size_t begin = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::string_view name = names_.at(tensors[i].id).name;
+    if (!seen.insert(name).second) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("step {} has two tensors named \"{}\"", batch_.global_step, printable(name)));
+    }
+    const std::size_t tensor_bytes = stored_bytes_of(tensors[i]);
+    if (i > begin && bytes + tensor_bytes > kBundleBytes) {
+      TRAINWARDEN_RETURN_IF_ERROR(add_bundle(tensors.subspan(begin, i - begin)));
+      begin = i;
+      bytes = 0;
+    }
+    bytes += tensor_bytes;
+  }
+  return begin < tensors.size() ? add_bundle(tensors.subspan(begin)) : Status();
+}
+
+Status StepDrafter::add_bundle(std::span<const KeptTensor> tensors) {
   std::vector<std::string_view> names;
-  names.reserve(batch_.tensors.size());
-  for (const KeptTensor& tensor : batch_.tensors) names.push_back(names_.at(tensor.id).name);
-  TRAINWARDEN_ASSIGN_OR_RETURN(format::BundleLayout layout, format::plan_bundle(batch_.tensors, names));
+  names.reserve(tensors.size());
+  for (const KeptTensor& tensor : tensors) names.push_back(names_.at(tensor.id).name);
+  TRAINWARDEN_ASSIGN_OR_RETURN(format::BundleLayout layout, format::plan_bundle(tensors, names));
   FrameDraft& frame = add_frame(FrameKind::kBundle, std::move(layout.header));
-  for (const std::size_t index : layout.order) format::append_data_parts(batch_.tensors[index], frame.tail);
+  for (const std::size_t index : layout.order) format::append_data_parts(tensors[index], frame.tail);
   for (std::size_t row = 0; row < layout.order.size(); ++row) {
-    add_record(batch_.tensors[layout.order[row]].id, RecordForm::kValue, row);
+    add_record(tensors[layout.order[row]].id, RecordForm::kValue, row);
   }
   return Status();
 }

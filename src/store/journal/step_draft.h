@@ -14,7 +14,7 @@ namespace trainwarden::journal {
 
 using NamesById = std::unordered_map<std::uint32_t, format::NameEntry>;
 
-// [names][bundle][statistics][scalars][reductions][step_end], each but the last only when there is something in it.
+// [names][bundle]...[statistics][scalars][reductions][step_end], each but the last only when there is something in it.
 // `names` knows every id of the batch, `named` the ids that the segment has. The draft borrows the batch's
 // tensors. kInvalidArgument when an id has no name, two tensors have the same name, data do not fit dtype and shape, or
 // the reductions of one tensor do not lie together.
