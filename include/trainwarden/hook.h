@@ -122,7 +122,12 @@ struct HookOptions {
   WhenFull when_full = WhenFull::kDrop;
   Durability durability = Durability::kNone;
   std::size_t segment_bytes = std::size_t{1} << 30;  // a segment is sealed when it grows past this
-  bool dry_run = false;                              // decide and count, write nothing
+  // Of all journals of the run together: what would be more is left out, whole tensors first, whose statistics are kept
+  // until there is no room for those either. Losses come last, and what the run says in words always fits. 0: no limit.
+  std::uint64_t max_run_bytes = 0;
+  // The same so that the disk keeps so much free. 0: it may become full. Unless you set it, at most a twentieth of it.
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
+  bool dry_run = false;  // decide and count, write nothing
 
   // A run that has ended is gone on with. False: its folder is refused.
   bool resume = false;
@@ -185,8 +190,10 @@ enum class LossCause : std::uint8_t {
   kOutOfMemory,
   kDeviceFailed,  // a GPU or its driver refused to read a tensor, or failed while it did
   kSyncFailed,    // what was written is not known to be on the medium; counted once for each sync that failed
+  kRunBytes,      // the run has the bytes that it may have (max_run_bytes)
+  kDiskReserve,   // the disk is nearly full (min_free_bytes)
 };
-inline constexpr int kLossCauseCount = 8;
+inline constexpr int kLossCauseCount = 10;
 TRAINWARDEN_API std::string_view name(LossCause cause);  // "staging_full", ...
 
 struct CaptureLoss {

@@ -73,6 +73,9 @@ class Hook(_core.Hook):
         when_full: what happens when it is full: "drop", "statistics" or "block".
         durability: against power loss: "none", "interval" or "step".
         segment_bytes: a file of the run is closed when it grows past this.
+        max_run_bytes: what the run may take of the disk, "20GB": near it statistics are kept in place of whole tensors,
+            then losses alone. 0: no limit.
+        min_free_bytes: the same so that the disk keeps so much free. Unless you set it, at most a twentieth of it.
         dry_run: decide and count, but write nothing.
         resume: go on with a run that has ended, instead of raising FileExistsError.
         black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
@@ -113,6 +116,8 @@ class Hook(_core.Hook):
         when_full: str = "drop",
         durability: str = "none",
         segment_bytes: int | str = 1 << 30,
+        max_run_bytes: int | str = 0,
+        min_free_bytes: int | str = 1 << 30,
         dry_run: bool = False,
         resume: bool = False,
         black_box: int | bool | Mapping[str, Any] = 0,

@@ -67,6 +67,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       handover_(intake_, devices_, bill_, writer_),
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests),
                                             changes_.changes(), options.durability, counter_, clock_, losses_)) {
+  if (parts.space != nullptr) writer_.keep_within(std::move(parts.space));
   writer_.look_for(checkpoints_.requests());
   writer_.look_for(operators_.requests());
   writer_.look_for(*examinations_);

@@ -55,6 +55,7 @@ class CaptureSession {
     const Clock& clock;
     StepCounter& counter;             // outlives the session
     std::optional<BoxHead> box_head;  // of a run that has a black box
+    std::unique_ptr<SpaceKeeper> space{};
     device::AcceleratorFactory open_accelerator = device::open_accelerator;
   };
   // Starts the writer thread. Takes staging_bytes, when_full and durability from the options. kResourceExhausted.

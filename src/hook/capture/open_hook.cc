@@ -1,4 +1,5 @@
 #include "hook/capture/open_hook.h"
+#include "hook/capture/budget/space_keeper.h"
 
 #include <unistd.h>
 
@@ -30,6 +31,7 @@
 #include "store/journal/journal_reader.h"
 #include "store/journal/journal_writer.h"
 #include "store/journal/run_folder.h"
+#include "store/storage/disk_space.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -124,6 +126,26 @@ void end_for_absent(storage::Storage& storage, const Clock& clock, const journal
   }
 }
 
+// None where nothing has to be kept within limits. Beside the journals a run has little.
+std::unique_ptr<SpaceKeeper> make_space_keeper(const HookOptions& options,
+                                               const std::shared_ptr<storage::Storage>& storage, const Clock& clock) {
+  SpaceLimits limits{options.max_run_bytes, 0};
+  const std::filesystem::path folder = options.run_dir;
+  if (const auto disk = storage::disk_space(folder)) {
+    const bool is_default = options.min_free_bytes == HookOptions().min_free_bytes;
+    limits.free_bytes = kept_free(options.min_free_bytes, is_default, *disk);
+  }
+  if (limits.run_bytes == 0 && limits.free_bytes == 0) return nullptr;
+  const auto measure = [storage, folder, limits] {
+    SpaceKeeper::Look look;
+    if (limits.run_bytes > 0) look.run_bytes = journal::journal_bytes(*storage);
+    const auto disk = limits.free_bytes > 0 ? storage::disk_space(folder) : std::nullopt;
+    if (disk) look.free_bytes = disk->free_bytes;
+    return look;
+  };
+  return std::make_unique<SpaceKeeper>(limits, measure, clock);
+}
+
 // The journal of this worker, and the requests that concern it.
 struct OpenedRun {
   std::unique_ptr<journal::JournalWriter> journal;
@@ -133,6 +155,7 @@ struct OpenedRun {
   std::unique_ptr<ProfileRequests> profiles;
   std::unique_ptr<ExamineRequests> examinations;
   std::optional<BoxHead> box_head{};
+  std::unique_ptr<SpaceKeeper> space{};
 };
 
 Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
@@ -171,7 +194,8 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
                    std::make_unique<CheckpointRequests>(storage, options, std::move(earlier.checkpoints), clock, id),
                    std::make_unique<ProfileRequests>(storage, std::move(earlier.profile_keys), id),
                    std::make_unique<ExamineRequests>(storage, id),
-                   make_box_head(run, options.rank, ::getpid(), plan.collections())};
+                   make_box_head(run, options.rank, ::getpid(), plan.collections()),
+                   make_space_keeper(options, storage, clock)};
 }
 
 }  // namespace
@@ -210,6 +234,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
                                 .clock = clock,
                                 .counter = impl->counter,
                                 .box_head = std::move(run.box_head),
+                                .space = std::move(run.space),
                                 .open_accelerator = std::move(open_accelerator)};
     TRAINWARDEN_ASSIGN_OR_RETURN(impl->session, CaptureSession::start(impl->options, std::move(parts)));
     return std::unique_ptr<Hook>(new Hook(std::move(impl)));

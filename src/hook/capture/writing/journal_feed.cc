@@ -56,6 +56,12 @@ void JournalFeed::let_judge_write() {
 
 Status JournalFeed::append(StagedStep& step) {
   settle_device_items(step, losses_);
+  if (space_ != nullptr && !space_->fit(step, journal_->written_bytes(), losses_)) {
+    last_lost_step_ = step.id;  // which its losses are told under
+    untold_losses_.merge(step.losses);
+    untold_names_.insert(untold_names_.end(), step.new_names.begin(), step.new_names.end());
+    return Status();
+  }
   step.losses.merge(untold_losses_);
   step.losses.merge(untold_syncs_);
   step.new_names.insert(step.new_names.begin(), untold_names_.begin(), untold_names_.end());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "hook/capture/budget/space_keeper.h"
 #include "hook/capture/requests/capture_changes.h"
 #include "hook/capture/requests/checkpoint_requests.h"
 #include "hook/capture/requests/examine_requests.h"
@@ -48,6 +49,8 @@ class JournalFeed {
   // Before the first step; `dumper` must outlive this.
   void write_dumps_with(BoxDumper& dumper) { dumper_ = &dumper; }
   // The same for who wants checkpoints.
+  // Before the first step.
+  void keep_within(std::unique_ptr<SpaceKeeper> space) { space_ = std::move(space); }
   void look_for(CheckpointRequests& requests) { checkpoints_ = &requests; }
   void look_for(ProfileRequests& requests) { profiles_ = &requests; }
   void look_for(ExamineRequests& requests) { examinations_ = &requests; }
@@ -105,7 +108,8 @@ class JournalFeed {
   const StepCounter& training_;
   const Clock& clock_;
   SharedLossTally& losses_;
-  BoxDumper* dumper_ = nullptr;  // none without a black box
+  BoxDumper* dumper_ = nullptr;         // none without a black box
+  std::unique_ptr<SpaceKeeper> space_;  // none without limits
   CheckpointRequests* checkpoints_ = nullptr;
   ProfileRequests* profiles_ = nullptr;
   ExamineRequests* examinations_ = nullptr;

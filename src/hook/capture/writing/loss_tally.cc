@@ -15,6 +15,8 @@ std::string_view name(LossCause cause) {
     case LossCause::kOutOfMemory: return "out_of_memory";
     case LossCause::kDeviceFailed: return "device_failed";
     case LossCause::kSyncFailed: return "sync_failed";
+    case LossCause::kRunBytes: return "run_bytes";
+    case LossCause::kDiskReserve: return "disk_reserve";
   }
   return "unknown cause";
 }

@@ -34,6 +34,7 @@ class StepWriter {
   // `look` is called as often as requests are looked for, in this thread.
   void call_at_looks(std::function<void()> look) { at_looks_ = std::move(look); }
   void write_dumps_with(BoxDumper& dumper) { feed_->write_dumps_with(dumper); }
+  void keep_within(std::unique_ptr<SpaceKeeper> space) { feed_->keep_within(std::move(space)); }
   void look_for(CheckpointRequests& requests) { feed_->look_for(requests); }
   void look_for(ProfileRequests& requests) { feed_->look_for(requests); }
   void look_for(ExamineRequests& requests) { feed_->look_for(requests); }

@@ -199,9 +199,13 @@ void print_missing(const Trial& trial) {
   for (const auto& [cause, number] : causes) {
     parts.push_back(causes.size() == 1 ? cause : fmt::format("{} {}", number, cause));
   }
+  const bool at_limit = causes.contains("run_bytes") || causes.contains("disk_reserve");
   const bool full = causes.contains("staging_full") || causes.contains("too_large");
   emit("NOT ALL IS HERE: {} of what was asked for did not arrive ({}, {}){}\n", count, format_bytes(bytes),
-       fmt::join(parts, ", "), full ? "; save less often, keep statistics, or raise staging_bytes" : "");
+       fmt::join(parts, ", "),
+       full       ? "; save less often, keep statistics, or raise staging_bytes"
+       : at_limit ? "; save less often, keep statistics, raise --max-run-bytes, or make room on the disk"
+                  : "");
 }
 
 void print_places(const Trial& trial, const std::vector<rules::RuleHistory>& rules) {

@@ -43,6 +43,8 @@ Variables variables_of(const CaptureChoice& choice) {
   // The program may work in another folder.
   set(variable::kConfig, choice.config.empty() ? "" : std::filesystem::absolute(choice.config).string());
   set(variable::kBudget, choice.budget);
+  set(variable::kMaxRunBytes, choice.max_run_bytes);
+  set(variable::kMinFreeBytes, choice.min_free_bytes);
   set(variable::kIncludeCollections, fmt::format("{}", fmt::join(choice.include_collections, ",")));
   set(variable::kInclude, choice.include.empty() ? "" : any_of(choice.include));
   set(variable::kSaveInterval, choice.save_interval);
@@ -95,6 +97,16 @@ void add_capture_options(CLI::App& command, CaptureChoice& choice) {
       ->type_name("FORMS");
   command.add_option("--budget", choice.budget, "Share of the training's time that capture may take, as 1%")
       ->type_name("SHARE");
+  command
+      .add_option(
+          "--max-run-bytes", choice.max_run_bytes,
+          "Bytes that the run may have, as 20GB: near them statistics are kept in place of tensors, then losses")
+      ->type_name("SIZE");
+  command
+      .add_option(
+          "--min-free-bytes", choice.min_free_bytes,
+          "The same so that the disk keeps so much free (default: 1GiB, or a twentieth of a small disk; 0: off)")
+      ->type_name("SIZE");
   command
       .add_option("--tensorboard", choice.tensorboard, "Show the run to TensorBoard in this folder, while it trains")
       ->type_name("DIR");

@@ -24,6 +24,8 @@ struct CaptureChoice {
   std::vector<std::string> include;
   std::string save_interval;
   std::string keep;
+  std::string max_run_bytes;
+  std::string min_free_bytes;
   std::string tensorboard;
   std::string black_box;  // a number of steps, or "on"
 
