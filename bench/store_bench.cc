@@ -19,6 +19,7 @@
 #include "store/journal/journal_reader.h"
 #include "store/journal/journal_writer.h"
 #include "store/storage/local_storage.h"
+#include "store_growth.h"
 #include "temporary_folder.h"
 
 namespace trainwarden::bench {
@@ -183,7 +184,11 @@ Result<std::vector<Figure>> measure_write() {
 }  // namespace
 
 std::vector<Benchmark> benchmarks() {
-  return {{"store.open_100k_ms", measure_open}, {"store.write_vs_disk", measure_write}};
+  return {{"store.open_100k_ms", measure_open},
+          {"store.open_10m_ms", measure_open_10m},
+          {"store.tail_256_core_pct", measure_tail_256},
+          {"store.scalars_core_pct", measure_scalars},
+          {"store.write_vs_disk", measure_write}};
 }
 
 }  // namespace trainwarden::bench

@@ -104,6 +104,7 @@ class Families {
     words();
     names();
     indexes();
+    shared_indexes();
     documents();
     statistics();
     holes();
@@ -255,6 +256,34 @@ class Families {
           segment.add_scalar_step(4, 1, 2.5);
           segment.seal([=](format::SegmentIndex& index) { change(index, number); });
         });
+      }
+    }
+  }
+
+  // The same of an index whose steps share records.
+  void shared_indexes() {
+    using Change = void (*)(format::SegmentIndex&, std::uint32_t);
+    const std::vector<std::pair<const char*, Change>> changes = {
+        {"step.layout", [](auto& index, std::uint32_t n) { index.steps[1].layout = n; }},
+        {"step.first_frame", [](auto& index, std::uint32_t n) { index.steps[0].first_frame = n; }},
+        {"layout.records", [](auto& index, std::uint32_t n) { index.layouts[0] = n; }},
+        {"layout.tensor", [](auto& index, std::uint32_t n) { index.records[0].tensor = n; }},
+        {"layout.frame", [](auto& index, std::uint32_t n) { index.records[0].frame = n; }},
+        {"layout.row", [](auto& index, std::uint32_t n) { index.records[0].row = n; }},
+    };
+    for (const auto& [field, change] : changes) {
+      for (const std::int64_t number : kNumbers) {
+        add_segment(fmt::format("shared-indexes/{}={}", field, number),
+                    [number, change = change](CraftedSegment& segment) {
+                      segment.add_scalar_step(3, 0, 1.5);
+                      segment.add_scalar_step(4, 0, 2.5);
+                      segment.seal([=](format::SegmentIndex& index) {
+                        index.layouts = {1};
+                        index.records = {{0, format::RecordForm::kScalar, 0, 0}};
+                        for (format::StepIndexRow& step : index.steps) step.first_frame = step.frame - 1;
+                        change(index, static_cast<std::uint32_t>(number));
+                      });
+                    });
       }
     }
   }

@@ -95,6 +95,39 @@ TEST_F(Findings, StepsOfAnIndexThatTellTheSameRecords) {
   expect_loss("damaged index");
 }
 
+TEST_F(Findings, StepsThatShareMoreRecordsThanTheirFramesHold) {
+  CraftedSegment segment("rank-00000", 1);
+  segment.add_names({"a"});
+  for (std::int64_t step = 9; step < 5'009; ++step) segment.add_scalar_step(step, 0, 1.0);
+  segment.seal([](format::SegmentIndex& index) {
+    index.layouts = {20'000};
+    index.records.clear();
+    for (std::uint32_t i = 0; i < 20'000; ++i) index.records.push_back({0, format::RecordForm::kScalar, 0, i});
+    for (format::StepIndexRow& step : index.steps) step.first_frame = step.frame - 1;
+  });
+  segment.write(run_);
+  expect_bounded();
+  expect_loss("damaged index");
+}
+
+TEST_F(Findings, StepsThatShareRecordsInHoles) {
+  CraftedSegment segment("rank-00000", 1);
+  segment.add_names({"a"});
+  for (std::int64_t step = 9; step < 5'009; ++step) {
+    segment.add_hole(FrameKind::kScalars, "x", 20'000, step);
+    segment.end_step(step);
+  }
+  segment.seal([](format::SegmentIndex& index) {
+    index.layouts = {20'000};
+    index.records.clear();
+    for (std::uint32_t i = 0; i < 20'000; ++i) index.records.push_back({0, format::RecordForm::kScalar, 0, i});
+    for (format::StepIndexRow& step : index.steps) step.first_frame = step.frame - 1;
+  });
+  segment.write(run_);
+  expect_bounded();
+  expect_loss("the budget for reading");
+}
+
 TEST_F(Findings, WordsThatAreAHole) {
   CraftedSegment segment("rank-00000", 1);
   segment.add_hole(FrameKind::kEvent, "{\"type\":\"note\"}", std::uint64_t{3} << 30);

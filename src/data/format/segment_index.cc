@@ -37,11 +37,29 @@ constexpr std::tuple kStepColumns = {
     Column{"step.first_record", &StepIndexRow::first_record},
     Column{"step.record_count", &StepIndexRow::record_count},
 };
+constexpr std::tuple kSharingStepColumns = {
+    Column{"step.global_step", &StepIndexRow::global_step},
+    Column{"step.mode", &StepIndexRow::mode},
+    Column{"step.mode_step", &StepIndexRow::mode_step},
+    Column{"step.unix_ns", &StepIndexRow::unix_ns},
+    Column{"step.frame", &StepIndexRow::frame},
+    Column{"step.loss_count", &StepIndexRow::loss_count},
+    Column{"step.first_frame", &StepIndexRow::first_frame},
+    Column{"step.layout", &StepIndexRow::layout},
+};
 constexpr std::tuple kRecordColumns = {
     Column{"record.tensor", &RecordIndexRow::tensor},
     Column{"record.form", &RecordIndexRow::form},
     Column{"record.frame", &RecordIndexRow::frame},
     Column{"record.row", &RecordIndexRow::row},
+};
+// In place of the records' where steps share them.
+constexpr const char* kLayoutColumn = "layout.records";
+constexpr std::tuple kSharedRecordColumns = {
+    Column{"layout.tensor", &RecordIndexRow::tensor},
+    Column{"layout.form", &RecordIndexRow::form},
+    Column{"layout.frame", &RecordIndexRow::frame},
+    Column{"layout.row", &RecordIndexRow::row},
 };
 // Not written in a segment without samples.
 constexpr std::tuple kSampleColumns = {
@@ -116,9 +134,14 @@ Status check_frames(const SegmentIndex& index) {
 }
 
 Status check_records(const SegmentIndex& index) {
+  const bool shared = !index.layouts.empty();
   for (std::size_t i = 0; i < index.records.size(); ++i) {
-    if (index.records[i].form > RecordForm::kReductions) return damaged_index("record.form", i, "unknown form");
-    if (index.records[i].frame >= index.frames.size()) return damaged_index("record.frame", i, "no such frame");
+    if (index.records[i].form > RecordForm::kReductions) {
+      return damaged_index(shared ? "layout.form" : "record.form", i, "unknown form");
+    }
+    if (index.records[i].frame >= index.frames.size()) {
+      return damaged_index(shared ? "layout.frame" : "record.frame", i, "no such frame");
+    }
   }
   return Status();
 }
@@ -135,21 +158,68 @@ Status check_records_of(const SegmentIndex& index, std::size_t step_row, std::ui
   return Status();
 }
 
+Status check_step(const SegmentIndex& index, std::size_t row, std::uint64_t next_frame) {
+  const StepIndexRow& step = index.steps[row];
+  if (step.mode < Mode::kTrain || step.mode > Mode::kGlobal) return damaged_index("step.mode", row, "unknown mode");
+  if (step.frame >= index.frames.size()) return damaged_index("step.frame", row, "no such frame");
+  if (step.frame < next_frame) return damaged_index("step.frame", row, "not after the step before");
+  return Status();
+}
+
 // Each step has records of its own: were some shared by many steps, a small index would make a large run.
 Status check_steps(const SegmentIndex& index) {
   std::uint64_t taken_records = 0;
   std::uint64_t next_frame = 0;
   for (std::size_t i = 0; i < index.steps.size(); ++i) {
     const StepIndexRow& step = index.steps[i];
-    if (step.mode < Mode::kTrain || step.mode > Mode::kGlobal) return damaged_index("step.mode", i, "unknown mode");
-    if (step.frame >= index.frames.size()) return damaged_index("step.frame", i, "no such frame");
+    TRAINWARDEN_RETURN_IF_ERROR(check_step(index, i, next_frame));
     if (std::uint64_t{step.first_record} + step.record_count > index.records.size()) {
       return damaged_index("step.record_count", i, "more records than there are");
     }
     if (step.first_record < taken_records) return damaged_index("step.first_record", i, "records of another step");
-    if (step.frame < next_frame) return damaged_index("step.frame", i, "not after the step before");
     TRAINWARDEN_RETURN_IF_ERROR(check_records_of(index, i, next_frame));
     taken_records = std::uint64_t{step.first_record} + step.record_count;
+    next_frame = std::uint64_t{step.frame} + 1;
+  }
+  return Status();
+}
+
+// How many frames of a step the records of each layout need. They must be all the records that there are.
+Result<std::vector<std::uint64_t>> frames_of_layouts(const SegmentIndex& index) {
+  std::vector<std::uint64_t> frames;
+  std::uint64_t next_record = 0;
+  for (std::size_t i = 0; i < index.layouts.size(); ++i) {
+    const std::uint64_t end = next_record + index.layouts[i];
+    if (end > index.records.size()) return damaged_index(kLayoutColumn, i, "more records than there are");
+    std::uint64_t needed = 0;
+    for (; next_record < end; ++next_record) {
+      needed = std::max(needed, std::uint64_t{index.records[next_record].frame} + 1);
+    }
+    frames.push_back(needed);
+  }
+  if (next_record == index.records.size()) return frames;
+  return damaged_index(kLayoutColumn, index.layouts.size(), "records without a layout");
+}
+
+// Steps share records, but each has frames of its own in which they lie, and a record takes a byte there at least: so
+// a small file cannot make a large run.
+Status check_sharing_steps(const SegmentIndex& index) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> frames, frames_of_layouts(index));
+  std::uint64_t next_frame = 0;
+  for (std::size_t i = 0; i < index.steps.size(); ++i) {
+    const StepIndexRow& step = index.steps[i];
+    TRAINWARDEN_RETURN_IF_ERROR(check_step(index, i, next_frame));
+    if (step.layout >= index.layouts.size()) return damaged_index("step.layout", i, "no such layout");
+    if (step.first_frame < next_frame || std::uint64_t{step.first_frame} + frames[step.layout] > step.frame) {
+      return damaged_index("step.first_frame", i, "frames of another step");
+    }
+    std::uint64_t payload_bytes = 0;  // of frames that do not overlap in a file: this cannot overflow
+    for (std::uint64_t f = 0; f < frames[step.layout]; ++f) {
+      payload_bytes += index.frames[step.first_frame + f].payload_bytes;
+    }
+    if (payload_bytes < index.layouts[step.layout]) {
+      return damaged_index("step.layout", i, "more records than its frames have bytes");
+    }
     next_frame = std::uint64_t{step.frame} + 1;
   }
   return Status();
@@ -178,8 +248,14 @@ Status check_samples(const SegmentIndex& index) {
 std::string encode_segment_index(const SegmentIndex& index) {
   ColumnWriter columns;
   write_table(columns, index.frames, kFrameColumns);
-  write_table(columns, index.steps, kStepColumns);
-  write_table(columns, index.records, kRecordColumns);
+  if (index.layouts.empty()) {
+    write_table(columns, index.steps, kStepColumns);
+    write_table(columns, index.records, kRecordColumns);
+  } else {
+    write_table(columns, index.steps, kSharingStepColumns);
+    columns.add(kLayoutColumn, index.layouts);
+    write_table(columns, index.records, kSharedRecordColumns);
+  }
   if (!index.samples.empty()) write_table(columns, index.samples, kSampleColumns);
   return columns.finish();
 }
@@ -188,12 +264,20 @@ Result<SegmentIndex> decode_segment_index(ByteSpan payload) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const ColumnReader columns, ColumnReader::open(payload));
   SegmentIndex index;
   TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.frames, kFrameColumns));
-  TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.steps, kStepColumns));
-  TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.records, kRecordColumns));
+  if (columns.has(kLayoutColumn)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto layouts, columns.view<std::uint32_t>(kLayoutColumn));
+    if (layouts.size() == 0) return damaged_index(kLayoutColumn, 0, "no layouts");
+    index.layouts = layouts.to_vector();
+    TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.steps, kSharingStepColumns));
+    TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.records, kSharedRecordColumns));
+  } else {
+    TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.steps, kStepColumns));
+    TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.records, kRecordColumns));
+  }
   if (columns.has("sample.frame")) TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.samples, kSampleColumns));
   TRAINWARDEN_RETURN_IF_ERROR(check_frames(index));
   TRAINWARDEN_RETURN_IF_ERROR(check_records(index));
-  TRAINWARDEN_RETURN_IF_ERROR(check_steps(index));
+  TRAINWARDEN_RETURN_IF_ERROR(index.layouts.empty() ? check_steps(index) : check_sharing_steps(index));
   TRAINWARDEN_RETURN_IF_ERROR(check_samples(index));
   return index;
 }

@@ -34,10 +34,14 @@ struct StepIndexRow {
   Mode mode = Mode::kGlobal;
   std::int64_t mode_step = 0;
   std::int64_t unix_ns = 0;
-  std::uint32_t frame = 0;         // of its step_end: index into frames
-  std::uint32_t loss_count = 0;    // rows of its step_end's `losses`; 0: no need to read it
+  std::uint32_t frame = 0;       // of its step_end: index into frames
+  std::uint32_t loss_count = 0;  // rows of its step_end's `losses`; 0: no need to read it
+  // Where each step has records of its own.
   std::uint32_t first_record = 0;  // index into records
   std::uint32_t record_count = 0;
+  // Where steps share them.
+  std::uint32_t first_frame = 0;  // its records count frames from here: index into frames
+  std::uint32_t layout = 0;       // index into layouts
   friend bool operator==(const StepIndexRow&, const StepIndexRow&) = default;
 };
 
@@ -45,7 +49,7 @@ struct StepIndexRow {
 struct RecordIndexRow {
   std::uint32_t tensor = 0;  // the segment's id for it
   RecordForm form = RecordForm::kValue;
-  std::uint32_t frame = 0;  // index into frames
+  std::uint32_t frame = 0;  // index into frames; where steps share records, from the first frame of a step on
   std::uint32_t row = 0;    // of the frame's payload
   friend bool operator==(const RecordIndexRow&, const RecordIndexRow&) = default;
 };
@@ -64,6 +68,9 @@ struct SegmentIndex {
   std::vector<FrameIndexRow> frames;
   std::vector<StepIndexRow> steps;
   std::vector<RecordIndexRow> records;
+  // Empty: each step has records of its own. Otherwise so many rows of `records` are the first layout, so many behind
+  // them the second, and each step says which it has.
+  std::vector<std::uint32_t> layouts;
   std::vector<SampleIndexRow> samples;  // one for each frame of samples, in the order of frames
   friend bool operator==(const SegmentIndex&, const SegmentIndex&) = default;
 };

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "data/format/damage_testing.h"
+#include "data/format/record_layouts.h"
 
 namespace trainwarden::format {
 namespace {
@@ -60,6 +62,88 @@ TEST(SegmentIndexTest, SamplesThatCannotBeAreDamage) {
     EXPECT_EQ(status.code(), Code::kDataLoss) << column;
     EXPECT_NE(status.message().find(column), std::string::npos) << status.message();
   }
+}
+
+// Two layouts, of which three steps share the first.
+SegmentIndex sharing_index() {
+  SegmentIndex index;
+  index.frames = {{0, FrameKind::kSegmentStart, -1, 200, 1}};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const std::uint64_t offset = 320 + std::uint64_t{i} * 448;
+    const std::int64_t step = 5 + i;
+    index.frames.push_back({offset, FrameKind::kStatistics, step, 80, 2});
+    index.frames.push_back({offset + 192, FrameKind::kScalars, step, 20, 2});
+    index.frames.push_back({offset + 320, FrameKind::kStepEnd, step, 44, 2});
+    StepIndexRow row{step, Mode::kTrain, i, 2, 3 * i + 3, 0};
+    row.first_frame = 3 * i + 1;
+    row.layout = i == 3 ? 1 : 0;
+    index.steps.push_back(row);
+  }
+  index.layouts = {3, 1};
+  index.records = {{0, RecordForm::kStatistics, 0, 0},
+                   {7, RecordForm::kShape, 0, 1},
+                   {8, RecordForm::kScalar, 1, 0},
+                   {8, RecordForm::kScalar, 1, 0}};
+  return index;
+}
+
+TEST(SegmentIndexTest, SharedRecordsRoundTrip) {
+  const std::string payload = encode_segment_index(sharing_index());
+  const auto decoded = decode_segment_index(as_bytes(payload));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+  EXPECT_EQ(*decoded, sharing_index());
+  EXPECT_EQ(payload.find("record."), std::string::npos) << "a reader of before must not take these for its own";
+}
+
+TEST(SegmentIndexTest, NoSharedRecordPointsToWhatIsNotThere) {
+  const std::vector<std::pair<const char*, std::function<void(SegmentIndex&)>>> damages = {
+      {"step.mode", [](SegmentIndex& index) { index.steps[0].mode = static_cast<Mode>(5); }},
+      {"step.frame", [](SegmentIndex& index) { index.steps[3].frame = 13; }},
+      {"step.frame", [](SegmentIndex& index) { index.steps[1].frame = 3; }},
+      {"step.layout", [](SegmentIndex& index) { index.steps[1].layout = 2; }},
+      {"step.layout", [](SegmentIndex& index) { index.frames[1].payload_bytes = index.frames[2].payload_bytes = 1; }},
+      {"step.first_frame", [](SegmentIndex& index) { index.steps[0].first_frame = 2; }},
+      {"step.first_frame", [](SegmentIndex& index) { index.steps[1].first_frame = 3; }},
+      {"step.first_frame", [](SegmentIndex& index) { index.steps[1].first_frame = 0xFFFFFFFF; }},
+      {"step.first_frame", [](SegmentIndex& index) { index.records[2].frame = 2; }},
+      {"layout.frame", [](SegmentIndex& index) { index.records[2].frame = 0xFFFFFFFF; }},
+      {"layout.form", [](SegmentIndex& index) { index.records[1].form = static_cast<RecordForm>(kRecordFormCount); }},
+      {"layout.records", [](SegmentIndex& index) { index.layouts[0] = 2; }},
+      {"layout.records", [](SegmentIndex& index) { index.layouts[1] = 0xFFFFFFFF; }},
+  };
+  for (const auto& [column, damage] : damages) {
+    SegmentIndex index = sharing_index();
+    damage(index);
+    const Status status = decode_segment_index(as_bytes(encode_segment_index(index))).status();
+    EXPECT_EQ(status.code(), Code::kDataLoss) << column;
+    EXPECT_NE(status.message().find(column), std::string::npos) << status.message();
+  }
+}
+
+TEST(SegmentIndexTest, NoDamageOfSharedRecordsDoesHarm) {
+  const std::string payload = encode_segment_index(sharing_index());
+  for_each_truncation(
+      payload, [](ByteSpan damaged) { EXPECT_EQ(decode_segment_index(damaged).status().code(), Code::kDataLoss); });
+  for_each_flipped_bit(payload, [](ByteSpan damaged) {
+    const auto index = decode_segment_index(damaged);
+    if (!index.ok()) return;
+    for (const StepIndexRow& step : index->steps) EXPECT_LT(step.frame, index->frames.size());
+  });
+}
+
+TEST(RecordLayoutsTest, HasEachListOnce) {
+  RecordLayouts layouts;
+  const std::vector<RecordIndexRow> one = {{1, RecordForm::kScalar, 0, 0}, {2, RecordForm::kScalar, 0, 1}};
+  const std::vector<RecordIndexRow> other = {{1, RecordForm::kScalar, 0, 0}, {2, RecordForm::kShape, 0, 1}};
+  EXPECT_EQ(layouts.add(one), 0u);
+  EXPECT_EQ(layouts.add(other), 1u);
+  EXPECT_EQ(layouts.add({}), 2u);
+  EXPECT_EQ(layouts.add(one), 0u);
+  EXPECT_EQ(layouts.add(other), 1u);
+  EXPECT_EQ(layouts.add({}), 2u);
+  EXPECT_EQ(layouts.record_counts(), (std::vector<std::uint32_t>{2, 2, 0}));
+  EXPECT_TRUE(std::equal(other.begin(), other.end(), layouts.records(1).begin(), layouts.records(1).end()));
+  EXPECT_TRUE(layouts.records(2).empty());
 }
 
 TEST(SegmentIndexTest, AnEmptyIndexRoundTrips) {

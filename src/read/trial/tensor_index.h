@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "store/journal/journal_reader.h"
@@ -20,20 +22,35 @@ struct Posting {
 class TensorIndex {
  public:
   // Takes in the steps that came since the last call. Steps whose records cannot be read are left out; the reader
-  // counts them as lost.
+  // counts them as lost. `reader` is the same at each call.
   void extend(journal::JournalReader& reader);
 
-  // By rising step index. `tensor` is an index into the reader's tensors().
-  std::span<const Posting> of(std::uint32_t tensor) const;
+  // By rising step index, valid until the next extend(). `tensor` is an index into the reader's tensors().
+  std::span<const Posting> of(std::uint32_t tensor);
   // Of all tensors together: each step that holds any, with the forms.
   std::span<const Posting> steps() const { return steps_; }
 
  private:
-  static void add(std::vector<Posting>& postings, std::uint32_t step_index, journal::RecordForm form);
+  // Which tensors a step holds, and in which forms: most steps of a training hold the same.
+  struct Held {
+    std::vector<std::pair<std::uint32_t, std::uint8_t>> forms;  // of each tensor, by tensor
+    std::uint8_t any_forms = 0;
+    std::uint8_t of(std::uint32_t tensor) const;
+  };
+  struct Postings {
+    std::vector<Posting> found;
+    std::size_t searched_steps = 0;
+  };
+  static constexpr std::uint32_t kUnreadable = 0xFFFFFFFF;
 
-  std::vector<std::vector<Posting>> postings_;  // by tensor
+  static Held held_by(std::span<const journal::Record> records);
+  Result<std::uint32_t> held_at(journal::JournalReader& reader, std::size_t step_index);
+
+  std::vector<Held> held_;
+  std::unordered_map<std::uint32_t, std::uint32_t> held_by_layout_;  // the reader's layouts
+  std::vector<std::uint32_t> held_by_step_;                          // indexes into held_, or kUnreadable
   std::vector<Posting> steps_;
-  std::size_t indexed_steps_ = 0;
+  std::vector<Postings> postings_;  // by tensor, of those that were asked for
 };
 
 }  // namespace trainwarden::trial

@@ -113,7 +113,7 @@ Result<std::span<const journal::Record>> WorkerJournal::records_at(std::int64_t 
   return std::span<const journal::Record>(first, last);
 }
 
-const TensorIndex& WorkerJournal::tensor_index() {
+TensorIndex& WorkerJournal::tensor_index() {
   if (reader_ == nullptr) return tensor_index_;
   tensor_index_.extend(*reader_);
   take_in_tensors();

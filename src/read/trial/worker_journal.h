@@ -54,7 +54,7 @@ class WorkerJournal final : public SampledJournal {
   // Where the step is among the reader's steps(): the newest, when it was ended more than once.
   std::optional<std::uint32_t> step_index(std::int64_t global_step) const;
   // The index over all steps read so far. Reads the heads of all frames when it is first asked for.
-  const TensorIndex& tensor_index();
+  TensorIndex& tensor_index();
 
  private:
   struct IndexedStep {

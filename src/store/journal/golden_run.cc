@@ -62,6 +62,10 @@ std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden) {
     for (int step = 0; step < 5; ++step) steps.push_back(step_of_reductions(step, step == 0));
     return steps;
   }
+  if (golden == Golden::kShared) {
+    for (int step = 0; step < 5; ++step) steps.push_back(step_of_many_scalars(step, step == 0));
+    return steps;
+  }
   if (golden == Golden::kSamples || golden == Golden::kOperators) {
     for (int step = 0; step < 5; ++step) steps.push_back(small_step(step, step == 0));
     return steps;
@@ -128,7 +132,7 @@ std::vector<std::string> golden_files(Golden golden) {
 }
 
 std::string golden_path(const std::string& file, Golden golden) {
-  constexpr std::array kFolders = {"v1", "v1-reductions", "v1-samples", "v1-operators"};
+  constexpr std::array kFolders = {"v1", "v1-reductions", "v1-samples", "v1-operators", "v1-shared"};
   return fmt::format(TW_SOURCE_DIR "/testdata/golden/{}/{}", kFolders[static_cast<std::size_t>(golden)], file);
 }
 

@@ -17,6 +17,7 @@ enum class Golden {
   kReductions,  // v1-reductions: rank-00000 alone, with single reductions
   kSamples,     // v1-samples: rank-00000 alone, with samples before each step
   kOperators,   // v1-operators: rank-00000 alone, with operator calls behind some steps
+  kShared,      // v1-shared: rank-00000 alone, with so many records that steps share them in the index
 };
 
 void write_golden_run(storage::Storage& storage, Golden golden = Golden::kFirst);

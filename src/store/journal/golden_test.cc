@@ -48,6 +48,23 @@ TEST(GoldenTest, TheWriterGivesTheGoldenBytesOfOperatorCalls) {
   expect_golden_bytes(Golden::kOperators);
 }
 
+TEST(GoldenTest, TheWriterGivesTheGoldenBytesOfSharedRecords) {
+  expect_golden_bytes(Golden::kShared);
+}
+
+TEST(GoldenTest, TheGoldenSharedRecordsReadBack) {
+  const auto golden = load_golden_run(Golden::kShared);
+  const auto reader = open_sample_reader(*golden, false);
+  const auto steps = golden_steps(Golden::kShared);
+  ASSERT_EQ(reader->steps().size(), steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(difference(*reader, i, steps[i]->batch()), "");
+  EXPECT_EQ(reader->layout(1).value(), reader->layout(2).value()) << "the index says that they hold the same";
+  EXPECT_NE(reader->layout(0).value(), reader->layout(1).value());
+  ASSERT_TRUE(reader->verify_all().ok());
+  ASSERT_EQ(reader->losses().size(), 1u);
+  EXPECT_EQ(reader->losses()[0].cause, "staging_full");
+}
+
 TEST(GoldenTest, TheGoldenOperatorCallsReadBack) {
   const auto golden = load_golden_run(Golden::kOperators);
   const auto reader = open_sample_reader(*golden, false);

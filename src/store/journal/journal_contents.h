@@ -14,6 +14,7 @@
 #include "core/base/read_budget.h"
 #include "data/format/frame.h"
 #include "data/format/names_record.h"
+#include "data/format/record_layouts.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/loss_list.h"
 #include "store/journal/recent_texts.h"
@@ -24,10 +25,12 @@ namespace trainwarden::journal {
 
 // What a step consists of on disk.
 struct StepData {
+  static constexpr std::uint32_t kNotLoaded = 0xFFFFFFFF;
   std::uint32_t segment = 0;                // index of the segment among those of the journal
-  bool loaded = false;                      // records are there, and frames are no longer needed
+  std::uint32_t layout = kNotLoaded;        // of its records; the frames below are not needed any more
+  std::uint64_t first_offset = 0;           // its records count frames from here: index into frame_offsets
   std::vector<format::FrameHeader> frames;  // bundle, statistics, scalars
-  std::vector<Record> records;
+  bool loaded() const { return layout != kNotLoaded; }
 };
 
 // Where an event lies, and what its header says.
@@ -62,6 +65,7 @@ struct OperatorFrame {
 // What a step, a record of it, ... take in memory on all floors that keep them, about.
 inline constexpr std::uint64_t kStepCost = 256;
 inline constexpr std::uint64_t kRecordCost = 48;
+inline constexpr std::uint64_t kSharedRecordCost = 8;  // of one that a step shares with others
 inline constexpr std::uint64_t kTensorCost = 256;
 inline constexpr std::uint64_t kMembershipCost = 128;  // of one tensor in one collection
 inline constexpr std::uint64_t kCollectionCost = 1024;
@@ -75,7 +79,9 @@ struct JournalContents {
   std::vector<JournalTensor> tensors;
   std::vector<StepEntry> steps;
   std::vector<StepData> step_data;  // beside steps
-  std::vector<EventPlace> events;   // their texts are read when asked for
+  format::RecordLayouts layouts;    // of these: `tensor` is an index into tensors, `frame` one from first_offset on
+  std::vector<std::uint64_t> frame_offsets;
+  std::vector<EventPlace> events;  // their texts are read when asked for
   RecentTexts recent_texts;
   std::vector<Metric> metrics;
   std::vector<SampleFrame> sample_frames;      // in the order of writing

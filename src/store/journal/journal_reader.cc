@@ -54,6 +54,7 @@ class SegmentedJournalReader final : public JournalReader {
   }
 
   Result<std::span<const Record>> records(std::size_t step_index) override;
+  Result<std::optional<std::uint32_t>> layout(std::size_t step_index) override;
   Result<TensorValue> read_value(const Record& record) override;
   Result<SharedTensorValue> read_shared_value(const Record& record) override;
   Result<SharedTensorValue> map_value(const Record& record) override;
@@ -73,6 +74,7 @@ class SegmentedJournalReader final : public JournalReader {
   void presume_end(JournalSegment& segment);
   bool goes_on(const JournalSegment& segment) const;
   bool is_late(const JournalSegment& segment) const;
+  Result<const StepData*> loaded_step(std::size_t step_index);
   JournalSegment& use(std::uint32_t segment_index);
   Result<JournalSegment*> segment_of(const Record& record, std::initializer_list<RecordForm> forms);
   Result<const DecodedFrames::Bundle*> bundle_of(const Record& record, JournalSegment& segment);
@@ -86,6 +88,8 @@ class SegmentedJournalReader final : public JournalReader {
   JournalContents contents_;
   std::vector<std::unique_ptr<JournalSegment>> segments_;
   std::set<std::uint64_t> known_segments_;  // numbers
+  std::vector<Record> records_;             // of the step that was last asked for
+  std::optional<std::size_t> records_of_;   // which that was
   std::uint32_t used_segment_ = 0;          // whose file the last read left open
   DecodedFrames frames_;
   JournalSamples samples_{contents_, frames_, [this](std::uint32_t index) -> JournalSegment& { return use(index); }};
@@ -199,16 +203,36 @@ void SegmentedJournalReader::finish_segment(JournalSegment& segment) {
   segment.over = true;
 }
 
-Result<std::span<const Record>> SegmentedJournalReader::records(std::size_t step_index) {
+Result<const StepData*> SegmentedJournalReader::loaded_step(std::size_t step_index) {
   if (step_index >= contents_.step_data.size()) {
     return Status(Code::kOutOfRange, fmt::format("step index {} of {}", step_index, contents_.step_data.size()));
   }
   StepData& step = contents_.step_data[step_index];
-  if (!step.loaded) {
+  if (!step.loaded()) {
     JournalSegment& segment = use(step.segment);
     TRAINWARDEN_RETURN_IF_ERROR(no_throw([&] { return load_records(contents_, segment, frames_, step); }));
   }
-  return std::span<const Record>(step.records);
+  return &step;
+}
+
+Result<std::optional<std::uint32_t>> SegmentedJournalReader::layout(std::size_t step_index) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const StepData* step, loaded_step(step_index));
+  return std::optional(step->layout);
+}
+
+Result<std::span<const Record>> SegmentedJournalReader::records(std::size_t step_index) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const StepData* step, loaded_step(step_index));
+  if (records_of_ == step_index) return std::span<const Record>(records_);
+  return no_throw([&]() -> Result<std::span<const Record>> {
+    records_of_.reset();
+    records_.clear();
+    for (const format::RecordIndexRow& row : contents_.layouts.records(step->layout)) {
+      const std::uint64_t offset = contents_.frame_offsets[step->first_offset + row.frame];
+      records_.push_back({row.tensor, row.form, step->segment, row.row, offset});
+    }
+    records_of_ = step_index;
+    return std::span<const Record>(records_);
+  });
 }
 
 Status SegmentedJournalReader::visit_events(std::size_t first, const EventVisitor& visit) {

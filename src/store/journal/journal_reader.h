@@ -148,8 +148,15 @@ class JournalReader {
   // When steps()[step_index] was ended. Where steps() has 0 it is read; 0 when that fails.
   virtual std::int64_t unix_ns(std::size_t step_index) { return steps()[step_index].unix_ns; }
 
-  // The records of steps()[step_index]. Reads frame heads of unsealed segments on first use; later calls are free.
+  // The records of steps()[step_index], valid until those of another step are asked for. Reads frame heads of unsealed
+  // segments on first use.
   virtual Result<std::span<const Record>> records(std::size_t step_index) = 0;
+  // A number that steps have in common which hold the same tensors in the same forms; most steps of a training do.
+  // Reads as records() does. None where the journal knows no such numbers.
+  virtual Result<std::optional<std::uint32_t>> layout(std::size_t step_index) {
+    static_cast<void>(step_index);
+    return std::optional<std::uint32_t>();
+  }
 
   virtual Result<TensorValue> read_value(const Record& record) = 0;
   // The same in memory that many may look at, which nobody has cleared first. kUnimplemented when read_value() has to

@@ -230,6 +230,19 @@ std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool wi
   return step;
 }
 
+std::unique_ptr<SampleStep> step_of_many_scalars(std::int64_t global_step, bool with_names) {
+  constexpr std::uint32_t kScalars = 340;
+  auto step = std::make_unique<SampleStep>(global_step, Mode::kTrain, global_step);
+  for (std::uint32_t id = 0; id <= kScalars && with_names; ++id) step->name_tensor(id, sample_name(id), {"losses"});
+  step->keep(kScalars, DType::kFloat32, {2});
+  const bool whole = global_step % 3 != 0;
+  for (std::uint32_t id = whole ? 0 : 1; id < kScalars; ++id) {
+    step->add_scalar(id, static_cast<double>(global_step) + id / 1024.0);
+  }
+  if (!whole) step->lose("staging_full", 1, 8);
+  return step;
+}
+
 std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool with_names) {
   auto step = std::make_unique<SampleStep>(global_step, Mode::kTrain, global_step);
   for (std::uint32_t id = 0; with_names && id < 3; ++id) step->name_tensor(id, sample_name(id), {"weights"});

@@ -54,6 +54,9 @@ std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool wi
 // One value, one row of statistics and one scalar, of ids 0 to 2.
 std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool with_names);
 
+// 340 scalars and a value. Every third step lacks a scalar and has a loss.
+std::unique_ptr<SampleStep> step_of_many_scalars(std::int64_t global_step, bool with_names);
+
 // Everything that the reader has for steps()[step_index] is what the batch says, bit for bit.
 // Empty when it is; otherwise the first difference. `missing_is_fine` for damaged runs: what is there must be right.
 std::string difference(JournalReader& reader, std::size_t step_index, const StepBatch& batch,

@@ -1,5 +1,6 @@
 #include "store/journal/segment_intake.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "data/format/records.h"
@@ -154,34 +155,97 @@ void SegmentIntake::take_step_losses(const FrameHeader& header, ByteSpan payload
   for (const format::LossRow& row : record->losses) contents_.losses.add_unkept(identity_.writer, header.step, row);
 }
 
-void SegmentIntake::take_index(const format::SegmentIndex& index) {
-  std::uint64_t nameless = 0;
-  const std::uint64_t cost =
-      index.steps.size() * kStepCost + index.records.size() * kRecordCost + index.samples.size() * kSampleFrameCost;
-  if (!afford(cost, 0)) return;
-  for (const format::StepIndexRow& step : index.steps) {
-    contents_.steps.push_back({step.global_step, step.mode, step.mode_step, step.unix_ns});
-    StepData data;
-    data.segment = identity_.index;
-    data.loaded = true;
-    data.records.reserve(step.record_count);
-    for (std::uint32_t i = step.first_record; i < step.first_record + step.record_count; ++i) {
-      const format::RecordIndexRow& row = index.records[i];
-      const std::optional<std::uint32_t> tensor = tensor_of(row.tensor);
-      if (!tensor) {
-        ++nameless;
-        continue;
-      }
-      data.records.push_back({*tensor, row.form, identity_.index, row.row, index.frames[row.frame].offset});
-    }
-    contents_.step_data.push_back(std::move(data));
+std::uint64_t SegmentIntake::cost_of(const format::SegmentIndex& index) const {
+  std::uint64_t shared_records = 0;
+  if (!index.layouts.empty()) {
+    for (const format::StepIndexRow& step : index.steps) shared_records += index.layouts[step.layout];
   }
-  if (nameless > 0) add_damage(0, kNamelessRecords, nameless, 0);
+  return index.steps.size() * kStepCost + index.records.size() * kRecordCost + shared_records * kSharedRecordCost +
+         index.samples.size() * kSampleFrameCost;
+}
+
+void SegmentIntake::take_index(const format::SegmentIndex& index) {
+  if (!afford(cost_of(index), 0)) return;
+  index.layouts.empty() ? take_steps(index) : take_sharing_steps(index);
   for (const format::SampleIndexRow& row : index.samples) {
     contents_.sample_frames.push_back({SampleFrame::State::kKnown, identity_.index, index.frames[row.frame].offset,
                                        row.first_unix_ns, row.last_unix_ns, row.lowest_metric, row.highest_metric});
   }
   take_index_of_operators(index);
+}
+
+void SegmentIntake::add_step(const format::StepIndexRow& step, std::uint32_t layout) {
+  contents_.steps.push_back({step.global_step, step.mode, step.mode_step, step.unix_ns});
+  StepData data;
+  data.segment = identity_.index;
+  data.layout = layout;
+  data.first_offset = contents_.frame_offsets.size();
+  contents_.step_data.push_back(std::move(data));
+}
+
+// Puts the journal's numbers of the tensors in place of the segment's. Returns how many records were left out because
+// their names are lost.
+std::uint64_t SegmentIntake::name_tensors(std::vector<format::RecordIndexRow>& records) const {
+  const std::size_t all = records.size();
+  std::erase_if(records, [&](format::RecordIndexRow& record) {
+    const std::optional<std::uint32_t> tensor = tensor_of(record.tensor);
+    record.tensor = tensor.value_or(0);
+    return !tensor;
+  });
+  return all - records.size();
+}
+
+// Each step has records of its own, which count frames from the segment's first.
+void SegmentIntake::take_steps(const format::SegmentIndex& index) {
+  std::uint64_t nameless = 0;
+  std::vector<format::RecordIndexRow> records;
+  for (const format::StepIndexRow& step : index.steps) {
+    const auto first = index.records.begin() + step.first_record;
+    records.assign(first, first + step.record_count);
+    std::uint32_t first_frame = step.frame;
+    for (const format::RecordIndexRow& record : records) first_frame = std::min(first_frame, record.frame);
+    std::uint32_t needed = 0;
+    for (format::RecordIndexRow& record : records) {
+      record.frame -= first_frame;
+      needed = std::max(needed, record.frame + 1);
+    }
+    nameless += name_tensors(records);
+    add_step(step, contents_.layouts.add(records));
+    for (std::uint32_t i = 0; i < needed; ++i) {
+      contents_.frame_offsets.push_back(index.frames[first_frame + i].offset);
+    }
+  }
+  if (nameless > 0) add_damage(0, kNamelessRecords, nameless, 0);
+}
+
+void SegmentIntake::take_sharing_steps(const format::SegmentIndex& index) {
+  struct Layout {
+    std::uint32_t number = 0;  // among the journal's
+    std::uint32_t frames = 0;  // that its records need
+    std::uint64_t nameless = 0;
+  };
+  std::vector<Layout> layouts;
+  std::vector<format::RecordIndexRow> records;
+  auto first = index.records.begin();
+  for (const std::uint32_t count : index.layouts) {
+    records.assign(first, first + count);
+    first += count;
+    Layout layout;
+    for (const format::RecordIndexRow& record : records) layout.frames = std::max(layout.frames, record.frame + 1);
+    layout.nameless = name_tensors(records);
+    layout.number = contents_.layouts.add(records);
+    layouts.push_back(layout);
+  }
+  std::uint64_t nameless = 0;
+  for (const format::StepIndexRow& step : index.steps) {
+    const Layout& layout = layouts[step.layout];
+    nameless += layout.nameless;
+    add_step(step, layout.number);
+    for (std::uint32_t i = 0; i < layout.frames; ++i) {
+      contents_.frame_offsets.push_back(index.frames[step.first_frame + i].offset);
+    }
+  }
+  if (nameless > 0) add_damage(0, kNamelessRecords, nameless, 0);
 }
 
 std::optional<std::uint32_t> SegmentIntake::metric_of(std::uint32_t id) const {

@@ -78,6 +78,11 @@ class SegmentIntake final : public FrameSink {
   std::uint64_t cost_of(std::span<const Collection> collections) const;
   void take_samples(const format::FrameHeader& header);
   void take_operators(const format::FrameHeader& header);
+  void take_steps(const format::SegmentIndex& index);
+  void take_sharing_steps(const format::SegmentIndex& index);
+  void add_step(const format::StepIndexRow& step, std::uint32_t layout);
+  std::uint64_t cost_of(const format::SegmentIndex& index) const;
+  std::uint64_t name_tensors(std::vector<format::RecordIndexRow>& records) const;
   void take_index_of_operators(const format::SegmentIndex& index);
   void add_undecodable(const format::FrameHeader& header, const Status& status);
   void drop_pending(std::optional<std::int64_t> but_step);

@@ -1,5 +1,6 @@
 #include "store/journal/segment_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -10,9 +11,11 @@ namespace {
 
 using format::FrameHeader;
 using format::FrameKind;
+using format::RecordIndexRow;
 using HeaderBytes = std::array<std::byte, format::kFrameHeaderBytes>;
 
 constexpr std::array<std::byte, format::kFrameAlignment> kPadding{};
+constexpr std::uint64_t kMostUnsharedRecords = 1000;
 
 std::uint64_t payload_bytes_of(const FrameDraft& frame) {
   std::uint64_t bytes = frame.head.size();
@@ -116,17 +119,7 @@ void SegmentWriter::remember(const AppendDraft& draft, std::span<const FrameHead
     index_.frames.push_back({header.file_offset, header.kind, header.step, header.payload_bytes, header.unix_ns});
     bytes_ += header.frame_bytes();
   }
-  if (draft.step) {
-    format::StepIndexRow step = *draft.step;
-    step.frame += first_frame;
-    step.unix_ns = index_.frames[step.frame].unix_ns;
-    step.first_record = static_cast<std::uint32_t>(index_.records.size());
-    index_.steps.push_back(step);
-  }
-  for (format::RecordIndexRow record : draft.records) {
-    record.frame += first_frame;
-    index_.records.push_back(record);
-  }
+  if (draft.step) remember_step(*draft.step, draft.records, first_frame);
   for (format::SampleIndexRow samples : draft.samples) {
     samples.frame += first_frame;
     index_.samples.push_back(samples);
@@ -135,7 +128,42 @@ void SegmentWriter::remember(const AppendDraft& draft, std::span<const FrameHead
   named_metrics_.insert(draft.named_metrics.begin(), draft.named_metrics.end());
 }
 
+// The records count frames from the first that they need: so they are the same for a step that tells names, too.
+void SegmentWriter::remember_step(format::StepIndexRow step, std::span<const RecordIndexRow> records,
+                                  std::uint32_t first_frame) {
+  step.frame += first_frame;
+  step.unix_ns = index_.frames[step.frame].unix_ns;
+  std::uint32_t unneeded = records.empty() ? 0 : records.front().frame;
+  for (const RecordIndexRow& record : records) unneeded = std::min(unneeded, record.frame);
+  step.first_frame = first_frame + unneeded;
+  std::vector<RecordIndexRow> layout(records.begin(), records.end());
+  for (RecordIndexRow& record : layout) record.frame -= unneeded;
+  step.layout = layouts_.add(layout);
+  step.record_count = 0;
+  index_.steps.push_back(step);
+  record_count_ += records.size();
+}
+
+// Few records are a row each, which programs from before records were shared understand, too.
+void SegmentWriter::complete_index() {
+  if (record_count_ > kMostUnsharedRecords) {
+    index_.records = layouts_.all_records();
+    index_.layouts = layouts_.record_counts();
+    return;
+  }
+  for (format::StepIndexRow& step : index_.steps) {
+    const std::span<const RecordIndexRow> records = layouts_.records(step.layout);
+    step.first_record = static_cast<std::uint32_t>(index_.records.size());
+    step.record_count = static_cast<std::uint32_t>(records.size());
+    for (RecordIndexRow record : records) {
+      record.frame += step.first_frame;
+      index_.records.push_back(record);
+    }
+  }
+}
+
 Status SegmentWriter::seal(bool synced) {
+  complete_index();
   format::Trailer trailer;
   trailer.index_offset = bytes_;
   trailer.frames = static_cast<std::uint32_t>(index_.frames.size());

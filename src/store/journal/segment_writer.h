@@ -11,6 +11,7 @@
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "data/format/frame.h"
+#include "data/format/record_layouts.h"
 #include "data/format/segment_index.h"
 #include "data/format/segment_start.h"
 #include "store/journal/append_draft.h"
@@ -49,6 +50,9 @@ class SegmentWriter {
   std::vector<format::FrameHeader> place(const AppendDraft& draft) const;
   Status write(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
   void remember(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
+  void remember_step(format::StepIndexRow step, std::span<const format::RecordIndexRow> records,
+                     std::uint32_t first_frame);
+  void complete_index();
 
   std::unique_ptr<storage::WritableFile> file_;
   const Clock& clock_;
@@ -58,7 +62,9 @@ class SegmentWriter {
   std::uint64_t bytes_ = 0;  // also where the next frame starts
   std::unordered_set<std::uint32_t> named_ids_;
   std::unordered_set<std::uint32_t> named_metrics_;
-  format::SegmentIndex index_;  // of everything written so far
+  format::SegmentIndex index_;  // of everything written so far, but for the records
+  format::RecordLayouts layouts_;
+  std::uint64_t record_count_ = 0;  // of all steps
 };
 
 }  // namespace trainwarden::journal

@@ -17,7 +17,8 @@ class RecordLoader {
       : contents_(contents), segment_(segment), frames_(frames) {}
 
   Status load(const FrameHeader& header);
-  std::vector<Record> take() && { return std::move(records_); }
+  std::span<const format::RecordIndexRow> records() const { return records_; }
+  std::span<const std::uint64_t> offsets() const { return offsets_; }
 
  private:
   Status load_bundle(const FrameHeader& header);
@@ -30,8 +31,9 @@ class RecordLoader {
   JournalContents& contents_;
   JournalSegment& segment_;
   DecodedFrames& frames_;
-  std::vector<Record> records_;
-  std::uint64_t nameless_ = 0;  // records of the frame that is loaded
+  std::vector<format::RecordIndexRow> records_;  // frames count from the first of offsets_
+  std::vector<std::uint64_t> offsets_;           // of frames with records
+  std::uint64_t nameless_ = 0;                   // records of the frame that is loaded
 };
 
 Status RecordLoader::load(const FrameHeader& header) {
@@ -46,8 +48,8 @@ Status RecordLoader::load(const FrameHeader& header) {
 }
 
 void RecordLoader::add(std::uint32_t tensor, RecordForm form, const FrameHeader& header, std::size_t row) {
-  records_.push_back(
-      {tensor, form, segment_.intake.identity().index, static_cast<std::uint32_t>(row), header.file_offset});
+  if (offsets_.empty() || offsets_.back() != header.file_offset) offsets_.push_back(header.file_offset);
+  records_.push_back({tensor, form, static_cast<std::uint32_t>(offsets_.size() - 1), static_cast<std::uint32_t>(row)});
 }
 
 void RecordLoader::add_by_id(std::uint32_t id, RecordForm form, const FrameHeader& header, std::size_t row) {
@@ -103,11 +105,14 @@ Status load_records(JournalContents& contents, JournalSegment& segment, DecodedF
     const Status status = loader.load(header);
     if (!status.ok() && !is_damage(status)) return status;
   }
-  std::vector<Record> records = std::move(loader).take();
   const std::uint64_t offset = step.frames.empty() ? 0 : step.frames.front().file_offset;
-  if (segment.intake.afford(records.size() * kRecordCost, offset)) step.records = std::move(records);
+  const bool afforded = segment.intake.afford(loader.records().size() * kRecordCost, offset);
+  step.first_offset = contents.frame_offsets.size();
+  if (afforded) {
+    contents.frame_offsets.insert(contents.frame_offsets.end(), loader.offsets().begin(), loader.offsets().end());
+  }
+  step.layout = contents.layouts.add(afforded ? loader.records() : std::span<const format::RecordIndexRow>());
   step.frames = {};
-  step.loaded = true;
   return Status();
 }
 

@@ -8,8 +8,8 @@
 
 namespace trainwarden::journal {
 
-// Fills `step.records` from `step.frames`, which lie in `segment`. A damaged frame is counted and left out; other
-// errors leave the step as it was.
+// Finds the layout of the step's records by `step.frames`, which lie in `segment`. A damaged frame is counted and left
+// out; other errors leave the step as it was.
 Status load_records(JournalContents& contents, JournalSegment& segment, DecodedFrames& frames, StepData& step);
 
 }  // namespace trainwarden::journal

@@ -57,7 +57,7 @@ class Gathering {
   }
 
   void take_in(WorkerJournal& worker) {
-    const trial::TensorIndex& index = worker.tensor_index();
+    trial::TensorIndex& index = worker.tensor_index();
     Progress& progress = progress_[&worker];
     const std::size_t tensors = worker.reader().tensors().size();
     progress.postings.resize(tensors, 0);
