@@ -1,6 +1,8 @@
 #include "store_growth.h"
 
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 #include "store/storage/local_storage.h"
 #include "temporary_folder.h"
 #include "trainwarden/trial.h"
+#include "work/launch/watch_pace.h"
 
 namespace trainwarden::bench {
 namespace {
@@ -133,11 +136,10 @@ namespace {
 
 constexpr int kTailedWorkers = 256;
 constexpr int kStepsEachSecond = 10;
-constexpr int kLooksEachSecond = 20;  // as often as `trainwarden watch` looks
 constexpr int kTailedSeconds = 8;
 
-// Both are played by one thread, second by second: what the reader took of the processor is counted, whatever else the
-// machine does meanwhile, and nobody sleeps.
+// Writers and reader are played by one thread, by a clock of their own: what a look takes of the processor, and the rest
+// that `trainwarden run` and `watch` take after it. So nobody sleeps, and what else the machine does counts for nothing.
 class TailedRun {
  public:
   TailedRun() : storage_(storage::open_local_storage(folder_.path())) {
@@ -146,17 +148,24 @@ class TailedRun {
     trial_ = value_of(Trial::open(folder_.path()));
   }
 
-  // What the reader took, in percent of one core.
-  double play_second() {
+  struct Second {
+    double core_pct = 0;
+    double looks = 0;
+  };
+  Second play_second() {
+    Second second;
     double cpu_ns = 0;
-    for (int look = 0; look < kLooksEachSecond; ++look) {
-      if (look % (kLooksEachSecond / kStepsEachSecond) == 0) append_step();
+    for (const double end_ns = now_ns_ + 1e9; now_ns_ < end_ns; ++second.looks) {
+      while (static_cast<double>(next_step_) * 1e9 / kStepsEachSecond < now_ns_) append_step();
       const double before_ns = thread_cpu_ns();
       must_be(trial_->refresh());
-      cpu_ns += thread_cpu_ns() - before_ns;
+      const double look_ns = thread_cpu_ns() - before_ns;
+      cpu_ns += look_ns;
+      now_ns_ += look_ns + std::chrono::duration<double, std::nano>(pace_.after(std::llround(look_ns))).count();
     }
     if (trial_->last_complete_step() != next_step_ - 1) throw std::runtime_error("steps are missing");
-    return cpu_ns / 1e9 * 100;
+    second.core_pct = cpu_ns / 1e9 * 100;
+    return second;
   }
 
  private:
@@ -169,7 +178,9 @@ class TailedRun {
   std::unique_ptr<storage::Storage> storage_;
   std::vector<std::unique_ptr<journal::JournalWriter>> writers_;
   std::unique_ptr<Trial> trial_;
+  const launch::WatchPace pace_{0, std::chrono::milliseconds(5)};
   std::int64_t next_step_ = 0;
+  double now_ns_ = 0;
 };
 
 }  // namespace
@@ -177,11 +188,20 @@ class TailedRun {
 Result<std::vector<Figure>> measure_tail_256() {
   TailedRun run;
   run.play_second();
-  std::vector<double> samples;
-  for (int second = 0; second < kTailedSeconds; ++second) samples.push_back(run.play_second());
-  return std::vector<Figure>{{"store.tail_256_core_pct", spread_of(samples), "%", at_most(10),
-                              fmt::format("system calls: {} journals, {} steps and {} looks a second", kTailedWorkers,
-                                          kStepsEachSecond, kLooksEachSecond)}};
+  std::vector<double> percents, intervals_ms, look_ms;
+  for (int second = 0; second < kTailedSeconds; ++second) {
+    const TailedRun::Second played = run.play_second();
+    percents.push_back(played.core_pct);
+    intervals_ms.push_back(1e3 / played.looks);
+    look_ms.push_back(played.core_pct * 10 / played.looks);
+  }
+  return std::vector<Figure>{
+      {"store.tail_256_core_pct", spread_of(percents), "%", at_most(10),
+       fmt::format("system calls: {} journals with {} steps a second, followed as `trainwarden watch` does", kTailedWorkers,
+                   kStepsEachSecond)},
+      {"store.tail_256_core_pct.look", spread_of(look_ms), "ms", {}, "one look at all of them"},
+      {"store.tail_256_core_pct.interval", spread_of(intervals_ms), "ms", {},
+       "from one look to the next: ten times what a look takes"}};
 }
 
 // --- store.scalars_core_pct -----------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class OwnSource final : public RunSource {
   std::vector<SourceWorker> machines() const override { return machines_; }
   std::vector<Collection> take_collections() override { return {}; }
   Result<std::unique_ptr<journal::JournalReader>> open_journal(const SourceWorker& worker) override {
-    const journal::JournalReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_};
+    const journal::JournalReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_, .open_files = open_files_};
     return journal::JournalReader::open(*storage_, info_, worker.name, options);
   }
   bool is_writing(const SourceWorker& worker) const override {
@@ -50,6 +50,7 @@ class OwnSource final : public RunSource {
   const Clock& clock_;
   const bool verify_payloads_;
   const std::shared_ptr<ReadBudget> budget_;
+  const std::shared_ptr<journal::OpenFiles> open_files_ = std::make_shared<journal::OpenFiles>();
   journal::RunInfo info_;
   std::uint64_t info_file_ = 0;  // identity of the run.json that info_ is of
   std::int64_t age_ns_ = 0;      // as of the last refresh

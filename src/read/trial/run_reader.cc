@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "read/trial/thread_time.h"
+
 namespace trainwarden::trial {
 namespace {
 
@@ -69,6 +71,13 @@ Result<std::unique_ptr<RunReader>> RunReader::open(std::shared_ptr<const storage
 }
 
 Status RunReader::refresh() {
+  const std::int64_t begin_ns = thread_cpu_ns();
+  Status status = refresh_all_parts();
+  refresh_ns_ += thread_cpu_ns() - begin_ns;
+  return status;
+}
+
+Status RunReader::refresh_all_parts() {
   Status failure = refresh_source();
   for (const auto& worker : workers_) {
     Status status = worker->refresh();

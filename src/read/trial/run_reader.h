@@ -34,6 +34,9 @@ class RunReader {
   // being read; the first failure is returned.
   Status refresh();
 
+  // What all calls of refresh() have taken of the processor.
+  std::int64_t refresh_ns() const { return refresh_ns_; }
+
   std::string_view recorder() const { return source_->recorder(); }
   const journal::RunInfo& info() const { return source_->info(); }
   RunState state() const { return state_; }
@@ -54,6 +57,7 @@ class RunReader {
 
  private:
   RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
+  Status refresh_all_parts();
   Status refresh_source();
   void add_worker(const SourceWorker& worker);
   Status refresh_side_journals();
@@ -66,6 +70,7 @@ class RunReader {
   std::vector<std::unique_ptr<OutputJournal>> outputs_;
   std::vector<std::unique_ptr<SideJournal>> machines_;
   RunState state_ = RunState::kRunning;
+  std::int64_t refresh_ns_ = 0;
 };
 
 }  // namespace trainwarden::trial

@@ -1,7 +1,6 @@
 #include "read/trial/tensor_catalog.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "read/trial/thread_time.h"
 #include "store/journal/segment_decoder.h"
 
 namespace trainwarden::trial {
@@ -21,12 +21,6 @@ constexpr std::uint64_t kPatternCost = 4096;  // compiled, at least
 constexpr std::uint64_t kPatternCostPerByte = 64;
 constexpr std::uint64_t kSearchesEachLook = 64;
 constexpr const char* kManifestsPlace = "collections";
-
-std::int64_t thread_cpu_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 }  // namespace
 

@@ -23,6 +23,10 @@ const storage::Location& TrialAccess::location(const Trial& trial) {
   return trial.impl_->location();
 }
 
+std::int64_t TrialAccess::refresh_ns(const Trial& trial) {
+  return trial.impl_->run().refresh_ns();
+}
+
 const journal::RunInfo& TrialAccess::run_info(const Trial& trial) {
   return trial.impl_->run().info();
 }

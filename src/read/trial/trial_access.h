@@ -30,6 +30,9 @@ class TrialAccess {
   // Where the run lies, for who reads or writes beside the trial.
   static const storage::Location& location(const Trial& trial);
 
+  // What the trial's looks at the run have taken of the processor so far.
+  static std::int64_t refresh_ns(const Trial& trial);
+
   static const journal::RunInfo& run_info(const Trial& trial);
   // Tells the run from every other one, also from one that was made later in the same folder (journal::run_identity).
   // Empty for a run of smdebug's that has no step yet.

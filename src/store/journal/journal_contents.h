@@ -17,6 +17,7 @@
 #include "data/format/record_layouts.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/loss_list.h"
+#include "store/journal/open_files.h"
 #include "store/journal/recent_texts.h"
 #include "trainwarden/collection.h"
 #include "trainwarden/metric.h"
@@ -76,6 +77,7 @@ inline constexpr std::uint64_t kOperatorFrameCost = 32;
 
 struct JournalContents {
   std::shared_ptr<ReadBudget> budget = std::make_shared<ReadBudget>();
+  std::shared_ptr<OpenFiles> open_files = std::make_shared<OpenFiles>();
   std::vector<JournalTensor> tensors;
   std::vector<StepEntry> steps;
   std::vector<StepData> step_data;  // beside steps

@@ -28,6 +28,7 @@ class SegmentedJournalReader final : public JournalReader {
         owner_{run_salt(run), writer_id_of(writer)},
         frames_(options.verify_payloads) {
     if (options_.budget != nullptr) contents_.budget = options_.budget;
+    if (options_.open_files != nullptr) contents_.open_files = options_.open_files;
   }
 
   Status refresh() override;
@@ -106,7 +107,7 @@ Status SegmentedJournalReader::refresh() {
       if (status.code() == Code::kNotFound && is_late(*segment)) return Status();
       if (status.code() == Code::kNotFound) segment->intake.add_damage(0, "segment that is no file", 1, 0);
       if (!status.ok() && status.code() != Code::kNotFound) return status;
-      if (segment->over) segment->file.release();
+      segment->over ? segment->file.release() : segment->file.rest();
     }
     return Status();
   });

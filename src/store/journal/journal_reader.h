@@ -15,6 +15,7 @@
 #include "data/format/frame.h"
 #include "data/format/records.h"
 #include "store/journal/journal_writer.h"
+#include "store/journal/open_files.h"
 #include "store/journal/run_folder.h"
 #include "store/storage/storage.h"
 #include "trainwarden/metric.h"
@@ -88,6 +89,8 @@ struct JournalReaderOptions {
   bool verify_payloads = true;
   // What all journals of a run spend from together; none: this one has a budget of its own.
   std::shared_ptr<ReadBudget> budget{};
+  // What they keep open together; none: as many as this process may have by half, for this one alone.
+  std::shared_ptr<OpenFiles> open_files{};
 };
 
 // One thread at a time. Never throws on any input; damage is counted in losses() and skipped over, to the next frame.

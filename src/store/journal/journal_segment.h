@@ -18,7 +18,7 @@ struct JournalSegment {
   JournalSegment(const storage::Storage& storage, const FrameOwner& owner, SegmentIdentity identity,
                  JournalContents& contents)
       : budget(*contents.budget),
-        file(storage, budget, identity.path),
+        file(storage, budget, *contents.open_files, identity.path),
         intake(contents, std::move(identity)),
         decoder(owner, intake) {}
   JournalSegment(const JournalSegment&) = delete;

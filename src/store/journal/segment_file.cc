@@ -18,9 +18,13 @@ constexpr std::uint64_t kMostKeptBytes = 8 << 20;  // a larger buffer is given b
 }  // namespace
 
 Status SegmentFile::ensure_open() {
-  if (file_) return Status();
+  if (file_) {
+    open_files_.use(turn_);
+    return Status();
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(auto file, storage_.open(path_));
   TRAINWARDEN_RETURN_IF_ERROR(measure(*file));
+  turn_ = open_files_.add(*this);
   file_ = std::move(file);
   return Status();
 }
@@ -38,8 +42,19 @@ Status SegmentFile::check_payload(const format::FrameHeader& header) const {
                              fmt::format("a payload in {} at byte {}", path_, header.file_offset));
 }
 
-void SegmentFile::release() {
+void SegmentFile::close() {
+  if (file_) open_files_.remove(turn_);
   file_.reset();
+}
+
+void SegmentFile::rest() {
+  buffer_ = {};
+  buffered_bytes_ = 0;
+  read_ahead_bytes_ = 0;
+}
+
+void SegmentFile::release() {
+  close();
   mapping_.reset();
   buffer_ = {};
   buffered_bytes_ = 0;

@@ -10,6 +10,7 @@
 #include "core/base/bytes.h"
 #include "core/base/read_budget.h"
 #include "data/format/frame.h"
+#include "store/journal/open_files.h"
 #include "store/journal/segment_decoder.h"
 #include "store/storage/storage.h"
 #include "trainwarden/status.h"
@@ -20,9 +21,12 @@ namespace trainwarden::journal {
 // larger read. What is read as a whole must stand behind what the file occupies: kResourceExhausted when it does not.
 class SegmentFile {
  public:
-  // `storage` and `budget` must outlive it. The budget earns what the file occupies.
-  SegmentFile(const storage::Storage& storage, ReadBudget& budget, std::string path)
-      : storage_(storage), budget_(budget), path_(std::move(path)) {}
+  // `storage`, `budget` and `open_files` must outlive it. The budget earns what the file occupies.
+  SegmentFile(const storage::Storage& storage, ReadBudget& budget, OpenFiles& open_files, std::string path)
+      : storage_(storage), budget_(budget), open_files_(open_files), path_(std::move(path)) {}
+  ~SegmentFile() { close(); }
+  SegmentFile(const SegmentFile&) = delete;
+  SegmentFile& operator=(const SegmentFile&) = delete;
 
   const std::string& path() const { return path_; }
   Result<std::uint64_t> bytes();
@@ -52,8 +56,12 @@ class SegmentFile {
 
   // Forgets what was read ahead: the end of a growing file may have been half of a write.
   void forget() { buffered_bytes_ = 0; }
-  // Closes the file until it is needed again: a journal may have more segments than a process may have open files.
+  // Closes the file until it is needed again; what was read stays valid.
+  void close();
+  // The same, and gives all memory back.
   void release();
+  // Gives back what was read ahead: a run may have many journals that grow.
+  void rest();
 
  private:
   Status ensure_open();
@@ -65,8 +73,10 @@ class SegmentFile {
 
   const storage::Storage& storage_;
   ReadBudget& budget_;
+  OpenFiles& open_files_;
   const std::string path_;
   std::unique_ptr<storage::ReadableFile> file_;
+  OpenFiles::Turn turn_;  // of file_, where there is one
   std::uint64_t stored_bytes_ = 0;  // that the file was seen to occupy
   std::vector<std::byte> buffer_;
   std::uint64_t buffer_offset_ = 0;

@@ -100,14 +100,16 @@ void Judging::judge(const std::stop_token& stop) {
   const WatchPace pace(plan_.budget, engine.statuses().empty() ? kRecordInterval : kWatchPollInterval);
   if (plan_.budget > 0) give_way();
   while (true) {
-    const std::int64_t begin_ns = thread_cpu_ns();
+    // Without a budget only looking is paced: what is there is judged at once.
+    const auto taken_ns = [&] { return plan_.budget > 0 ? thread_cpu_ns() : TrialAccess::refresh_ns(*trial_); };
+    const std::int64_t begin_ns = taken_ns();
     take_program_end();
     result_.status = watch_->poll(stop);
     caught_up_ = trial_->last_complete_step() <= engine.last_judged_step();
     show_deliveries();
     observer_.on_progress(*trial_, engine);
     if (is_over(stop)) break;
-    pause(pace.after(thread_cpu_ns() - begin_ns), stop);
+    pause(pace.after(taken_ns() - begin_ns), stop);
   }
   take_program_end();
   watch_->finish();

@@ -8,7 +8,8 @@ namespace trainwarden::launch {
 
 class WatchPace {
  public:
-  // `budget`: what capture and all beside it may take of the training's time; 0: no limit. `least`: between two looks.
+  // `budget`: what capture and all beside it may take of the training's time; 0: no limit, and a
+  // tenth of a CPU for looking. `least`: between two looks.
   WatchPace(double budget, std::chrono::milliseconds least);
 
   // How long to wait after a look that took so much CPU time.

@@ -7,8 +7,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(WatchPace, WithoutABudgetItIsAsQuickAsItMay) {
-  EXPECT_EQ(WatchPace(0, milliseconds(5)).after(100'000'000), milliseconds(5));
+TEST(WatchPace, WithoutABudgetLookingTakesATenthOfAProcessor) {
+  const WatchPace pace(0, milliseconds(5));
+  EXPECT_EQ(pace.after(100'000), milliseconds(5)) << "a run of few workers is looked at as often as may be";
+  EXPECT_EQ(pace.after(10'000'000), milliseconds(100));
+  EXPECT_EQ(pace.after(1'000'000'000), milliseconds(500)) << "and not much later than somebody waits";
 }
 
 TEST(WatchPace, ALookIsPaidByTheTimeUntilTheNext) {
