@@ -103,7 +103,7 @@ class Bucket {
     for (const Part& part : parts) object->size += part->size;
     object->parts = std::move(parts);
     const std::lock_guard guard(mutex_);
-    object->etag = fmt::format("\"{:032x}\"", ++last_etag_);
+    object->etag = fmt::format("\"{:032x}-1\"", ++last_etag_);
     return (objects_[path] = std::move(object))->etag;
   }
   std::shared_ptr<const Object> find(const std::string& path) {
@@ -122,7 +122,7 @@ class Bucket {
   std::string put_part(const std::string& upload, int number, Part part) {
     const std::lock_guard guard(mutex_);
     uploads_[upload][number] = std::move(part);
-    return fmt::format("\"{:032x}\"", ++last_etag_);
+    return fmt::format("\"{:032x}-1\"", ++last_etag_);
   }
   std::string end_upload(const std::string& path, const std::string& upload) {
     std::vector<Part> parts;
@@ -140,7 +140,7 @@ class Bucket {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Object>> objects_;  // by "/bucket/key"
   std::map<std::string, std::map<int, Part>> uploads_;
-  std::uint64_t last_etag_ = 0;
+  std::uint64_t last_etag_ = 0;  // tags are not of the form that a digest has, which clients would compare
 };
 
 std::string query_value(const Target& target, const std::string& name) {
