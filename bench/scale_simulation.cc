@@ -115,8 +115,9 @@ class Training {
   Training(const std::filesystem::path& folder, int workers, const char* program) {
     for (int first = 0; first < workers; first += kWritersInProcess) {
       const int count = std::min(kWritersInProcess, workers - first);
-      parts_.push_back(std::make_unique<LineProgram>(std::vector<std::string>{
-          program, "--writers", folder.string(), std::to_string(first), std::to_string(count), std::to_string(workers)}));
+      parts_.push_back(std::make_unique<LineProgram>(
+          std::vector<std::string>{program, "--writers", folder.string(), std::to_string(first), std::to_string(count),
+                                   std::to_string(workers)}));
     }
     for (const auto& part : parts_) part->read_line();
   }
@@ -229,8 +230,7 @@ Row measure(const char* program, int workers) {
   row.setting = setting_of(workers);
   Training training(folder.path() / "run", workers, program);
   training.append(row.setting.steps);
-  const ChildReport report =
-      value_of(in_child([&] { return follow(folder.path() / "run", training, row.setting); }));
+  const ChildReport report = value_of(in_child([&] { return follow(folder.path() / "run", training, row.setting); }));
   row.reading = {report.numbers.at(0), report.numbers.at(1), report.numbers.at(2), report.numbers.at(3),
                  report.numbers.at(4)};
   row.mirroring = keep_in_bucket(folder.path() / "run", training);
@@ -238,8 +238,9 @@ Row measure(const char* program, int workers) {
 }
 
 void print(const std::vector<Row>& rows) {
-  fmt::print("| workers | steps | opening | its memory | a look that finds a step of each | one that finds nothing | files "
-             "open | requests of the mirror | its processor time |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+  fmt::print(
+      "| workers | steps | opening | its memory | a look that finds a step of each | one that finds nothing | files "
+      "open | requests of the mirror | its processor time |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
   for (const Row& row : rows) {
     fmt::print("| {} | {} | {:.1f} ms | {:.1f} MiB | {:.2f} ms | {:.2f} ms | {:.0f} | {:.0f} | {:.1f} ms |\n",
                row.setting.workers, row.setting.steps, row.reading.open_ms, row.reading.open_mib, row.reading.look_ms,

@@ -138,8 +138,9 @@ constexpr int kTailedWorkers = 256;
 constexpr int kStepsEachSecond = 10;
 constexpr int kTailedSeconds = 8;
 
-// Writers and reader are played by one thread, by a clock of their own: what a look takes of the processor, and the rest
-// that `trainwarden run` and `watch` take after it. So nobody sleeps, and what else the machine does counts for nothing.
+// Writers and reader are played by one thread, by a clock of their own: what a look takes of the processor, and the
+// rest that `trainwarden run` and `watch` take after it. So nobody sleeps, and what else the machine does counts for
+// nothing.
 class TailedRun {
  public:
   TailedRun() : storage_(storage::open_local_storage(folder_.path())) {
@@ -197,10 +198,13 @@ Result<std::vector<Figure>> measure_tail_256() {
   }
   return std::vector<Figure>{
       {"store.tail_256_core_pct", spread_of(percents), "%", at_most(10),
-       fmt::format("system calls: {} journals with {} steps a second, followed as `trainwarden watch` does", kTailedWorkers,
-                   kStepsEachSecond)},
+       fmt::format("system calls: {} journals with {} steps a second, followed as `trainwarden watch` does",
+                   kTailedWorkers, kStepsEachSecond)},
       {"store.tail_256_core_pct.look", spread_of(look_ms), "ms", {}, "one look at all of them"},
-      {"store.tail_256_core_pct.interval", spread_of(intervals_ms), "ms", {},
+      {"store.tail_256_core_pct.interval",
+       spread_of(intervals_ms),
+       "ms",
+       {},
        "from one look to the next: ten times what a look takes"}};
 }
 

@@ -27,7 +27,8 @@ class OwnSource final : public RunSource {
   std::vector<SourceWorker> machines() const override { return machines_; }
   std::vector<Collection> take_collections() override { return {}; }
   Result<std::unique_ptr<journal::JournalReader>> open_journal(const SourceWorker& worker) override {
-    const journal::JournalReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_, .open_files = open_files_};
+    const journal::JournalReaderOptions options{
+        .live = true, .verify_payloads = verify_payloads_, .budget = budget_, .open_files = open_files_};
     return journal::JournalReader::open(*storage_, info_, worker.name, options);
   }
   bool is_writing(const SourceWorker& worker) const override {

@@ -76,7 +76,7 @@ class SegmentFile {
   OpenFiles& open_files_;
   const std::string path_;
   std::unique_ptr<storage::ReadableFile> file_;
-  OpenFiles::Turn turn_;  // of file_, where there is one
+  OpenFiles::Turn turn_;            // of file_, where there is one
   std::uint64_t stored_bytes_ = 0;  // that the file was seen to occupy
   std::vector<std::byte> buffer_;
   std::uint64_t buffer_offset_ = 0;

@@ -11,7 +11,8 @@ namespace trainwarden::server {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{20};
-// A run of many workers is dear to look at: the thread rests nine tenths of its time, but nobody waits longer than this.
+// A run of many workers is dear to look at: the thread rests nine tenths of its time, but nobody waits longer than
+// this.
 constexpr int kRestsForLook = 9;
 constexpr std::chrono::milliseconds kLongestRest{500};
 constexpr std::int64_t kFolderIntervalNs = 1'000'000'000;
