@@ -56,7 +56,7 @@ class Surveyor {
  public:
   Surveyor(const storage::Storage& run, const journal::RunInfo& info, const std::string& writer, std::uint64_t number,
            const CitedTensors& cited)
-      : file_(run, budget_, segment_path(writer, number)),
+      : file_(run, budget_, open_files_, segment_path(writer, number)),
         owner_{journal::run_salt(info), journal::writer_id_of(writer)},
         cited_(cited) {
     survey_.number = number;
@@ -68,6 +68,7 @@ class Surveyor {
   Status read_bundle(const FrameHeader& header, SurveyedStep& step);
 
   ReadBudget budget_;
+  journal::OpenFiles open_files_;
   journal::SegmentFile file_;
   const journal::FrameOwner owner_;
   const CitedTensors& cited_;

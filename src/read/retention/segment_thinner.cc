@@ -53,7 +53,7 @@ class SegmentThinner {
         survey_(survey),
         is_thinned_(is_thinned),
         cited_(cited),
-        file_(run, budget_, segment_path(writer, survey.number)) {}
+        file_(run, budget_, open_files_, segment_path(writer, survey.number)) {}
 
   Result<ThinnedSegment> write_copy(const std::string& path) &&;
 
@@ -83,6 +83,7 @@ class SegmentThinner {
   const StepChoice& is_thinned_;
   const CitedTensors& cited_;
   ReadBudget budget_;
+  journal::OpenFiles open_files_;
   journal::SegmentFile file_;
   FrameTime clock_;
   std::unique_ptr<journal::SegmentWriter> writer_;
