@@ -43,9 +43,9 @@ TEST(StepRange, WhatNamesNoStepsIsRefused) {
 }
 
 TEST(ExportFormat, NamesAreReadBack) {
-  for (const auto format : {ExportFormat::kSmdebug, ExportFormat::kTensorBoard, ExportFormat::kSafetensors,
-                            ExportFormat::kNpz, ExportFormat::kCsv, ExportFormat::kJson, ExportFormat::kMcap,
-                            ExportFormat::kParquet}) {
+  for (const auto format :
+       {ExportFormat::kSmdebug, ExportFormat::kTensorBoard, ExportFormat::kSafetensors, ExportFormat::kNpz,
+        ExportFormat::kCsv, ExportFormat::kJson, ExportFormat::kMcap, ExportFormat::kParquet}) {
     EXPECT_EQ(parse_export_format(name(format)), format);
   }
   EXPECT_EQ(parse_export_format("hdf5"), std::nullopt);

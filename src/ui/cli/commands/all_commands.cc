@@ -2,6 +2,7 @@
 
 #include "ui/cli/commands/attn_command.h"
 #include "ui/cli/commands/serve_command.h"
+#include "ui/cli/commands/upkeep_commands.h"
 
 namespace trainwarden::cli {
 
@@ -30,6 +31,8 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_tensors(app, action);
   add_steps(app, action);
   add_value(app, action);
+  add_cat(app, action);
+  add_tail(app, action);
   add_attn(app, action);
   add_rules(app, action);
   add_check(app, action);
@@ -48,6 +51,11 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_catalogue(app, action);
   add_gc(app, action);
   add_doctor(app, action);
+  add_verify(app, action);
+  add_du(app, action);
+  add_recover(app, action);
+  add_merge(app, action);
+  add_diff(app, action);
   add_completion(app, action);
   add_rule_host(app, action);
 }

@@ -5,9 +5,10 @@
 
 #include "core/base/text.h"
 #include "data/format/step_end.h"
-#include "ui/cli/commands/checkup.h"
+#include "read/upkeep/checkup.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/upkeep_commands.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -15,6 +16,9 @@
 
 namespace trainwarden::cli {
 namespace {
+
+using upkeep::Checkup;
+using upkeep::JournalCheckup;
 
 struct DoctorOptions {
   RunChoice run;
@@ -93,7 +97,7 @@ void print_losses(const Checkup& checkup) {
 int act(const DoctorOptions& options) {
   const auto path = options.run.locate();
   if (!path.ok()) return report_error(path.status());
-  const auto checkup = examine(*path);
+  const auto checkup = upkeep::examine(storage::Location(*path));
   if (!checkup.ok()) return report_error(checkup.status());
   if (options.json) {
     print_as_json(run_name(*path), *checkup);
@@ -118,7 +122,7 @@ void add_doctor(CLI::App& app, CommandAction& action) {
   DoctorOptions& o = *options;
   CLI::App& command =
       add_command(app, "doctor", "Read every byte of a run and say what is damaged or missing", options, action, act);
-  command.group(kLookGroup);
+  command.group(kUpkeepGroup);
   add_run_choice(command, o.run);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden doctor first", "trainwarden doctor first --json | jq .healthy"});

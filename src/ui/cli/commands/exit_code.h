@@ -12,6 +12,7 @@ inline constexpr int kExitUsage = 2;  // the command line or the configuration i
 inline constexpr int kExitRuleFired = 3;
 inline constexpr int kExitDataLost = 4;      // data of the run are lost or damaged
 inline constexpr int kExitTargetMissed = 5;  // a study has not met its target
+inline constexpr int kExitDiffers = 6;       // two runs differ
 
 int exit_code_of(const Status& status);
 

@@ -27,6 +27,7 @@ constexpr const char* kExitCodes =
     "  3  a rule fired\n"
     "  4  data lost or damaged\n"
     "  5  a study has not met its target\n"
+    "  6  two runs differ\n"
     "`trainwarden COMMAND --help` has examples. NO_COLOR=1 turns colours off.";
 
 void describe_program(CLI::App& app) {
