@@ -169,18 +169,16 @@ bool BucketMirror::is_there(const Local& file) {
   return file.is_growing && !there.pieces.empty() && bytes_of(there.pieces) >= file.info.bytes;
 }
 
-// The first one alone, since it says what the others belong to; then several at once.
+// The first one alone, since it says what the others belong to; then several at once. The segments of a journal follow
+// one another, and none that is behind one which could not be sent: a reader of the copy sees no hole.
 void BucketMirror::send_all(const std::vector<Local>& files, MirrorRound& round) {
   std::mutex mutex;
-  std::atomic<std::size_t> next = 0;
-  const auto send_next = [&] {
-    const std::size_t i = next++;
-    if (i >= files.size()) return false;
+  const auto send_one = [&](std::size_t i, Status& lane_problem) {
     MirrorRound one;
     {
       // A bucket that cannot be reached is not asked again for each file.
       const std::lock_guard guard(mutex);
-      if (is_away(round.problem)) one.problem = round.problem;
+      one.problem = is_away(round.problem) ? round.problem : lane_problem;
     }
     There& there = there_.find(files[i].path)->second;
     if (one.problem.ok()) one.problem = no_throw([&] { return send(files[i], there, one); });
@@ -191,16 +189,36 @@ void BucketMirror::send_all(const std::vector<Local>& files, MirrorRound& round)
     round.files_behind += missing > 0 ? 1 : 0;
     round.bytes_behind += missing;
     if (round.problem.ok()) round.problem = one.problem;
+    lane_problem = one.problem;
+  };
+  const std::vector<std::size_t> lanes = lanes_of(files);  // where each begins
+  std::atomic<std::size_t> next = 0;
+  const auto send_next = [&] {
+    const std::size_t lane = next++;
+    if (lane >= lanes.size()) return false;
+    const std::size_t end = lane + 1 < lanes.size() ? lanes[lane + 1] : files.size();
+    Status problem;
+    for (std::size_t i = lanes[lane]; i < end; ++i) send_one(i, problem);
     return true;
   };
   if (!send_next()) return;
   std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min(kMaxSenders, files.size()); ++i) {
+  for (std::size_t i = 1; i < std::min(kMaxSenders, lanes.size()); ++i) {
     threads.emplace_back([&] {
       while (send_next()) {
       }
     });
   }
+}
+
+std::vector<std::size_t> BucketMirror::lanes_of(const std::vector<Local>& files) {
+  std::vector<std::size_t> lanes;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const bool follows = i > 0 && is_segment(files[i].path) && is_segment(files[i - 1].path) &&
+                         parent_path(files[i].path) == parent_path(files[i - 1].path);
+    if (!follows) lanes.push_back(i);
+  }
+  return lanes;
 }
 
 std::uint64_t BucketMirror::bytes_missing(const Local& file, There& there) const {

@@ -63,6 +63,7 @@ class BucketMirror {
   Status find_files(const std::string& folder, std::vector<Local>& files) const;
   Status find_leases(std::vector<Local>& alive, std::vector<Local>& ended) const;
   bool is_there(const Local& file);
+  static std::vector<std::size_t> lanes_of(const std::vector<Local>& files);
   void send_all(const std::vector<Local>& files, MirrorRound& round);
   Status send(const Local& file, There& there, MirrorRound& round) const;
   Status send_growth(const Local& file, There& there, MirrorRound& round) const;

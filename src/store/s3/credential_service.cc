@@ -31,20 +31,20 @@ bool is_allowed(std::string_view url) {
 }
 
 // Near, so it answers at once or is not there.
-HttpConnection connection() {
+std::unique_ptr<HttpConnection> connection() {
   exchange::TransferLimits limits;
   limits.connect_timeout = std::chrono::milliseconds(1000);
   limits.timeout = std::chrono::milliseconds(5000);
   limits.any_address = true;
   limits.use_proxy = false;
-  return HttpConnection(limits);
+  return create_http_connection(limits);
 }
 
 Result<std::string> ask(HttpConnection& http, const char* method, const std::string& url, HeaderMap headers) {
   ClientRequest request{.method = method, .url = url, .headers = std::move(headers)};
   std::string body;
   request.take = take_up_to(body, kMaxAnswerBytes);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const ClientAnswer answer, http.exchange(request, "the service for credentials"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ClientAnswer answer, http.exchange(request, "the service for credentials", {}));
   if (answer.status == 200) return body;
   return Status(Code::kUnavailable, fmt::format("the service for credentials answers with status {}", answer.status));
 }
@@ -59,20 +59,20 @@ Result<std::string> ask_container(const CredentialService& service) {
   const std::string token =
       service.token_file.empty() ? service.token : std::string(trim(read_text_file(service.token_file).value_or("")));
   if (!token.empty()) headers["authorization"] = token;
-  HttpConnection http = connection();
-  return ask(http, "GET", service.url, std::move(headers));
+  const auto http = connection();
+  return ask(*http, "GET", service.url, std::move(headers));
 }
 
 // With a token, which only a request from inside can get: version 2 of the service.
 Result<std::string> ask_instance(const CredentialService& service) {
-  HttpConnection http = connection();
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string token, ask(http, "PUT", service.url + "/latest/api/token",
+  const auto http = connection();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string token, ask(*http, "PUT", service.url + "/latest/api/token",
                                                             {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}}));
   const HeaderMap headers = {{"x-aws-ec2-metadata-token", token}};
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string roles, ask(http, "GET", service.url + kRolePath, headers));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string roles, ask(*http, "GET", service.url + kRolePath, headers));
   const std::string role(trim(std::string_view(roles).substr(0, roles.find('\n'))));
   if (role.empty()) return Status(Code::kUnavailable, "this machine has no role");
-  return ask(http, "GET", service.url + kRolePath + role, headers);
+  return ask(*http, "GET", service.url + kRolePath + role, headers);
 }
 
 }  // namespace

@@ -48,9 +48,17 @@ void set_method(exchange::Transfer& transfer, const ClientRequest& request) {
   if (method != "GET" && method != "HEAD") transfer.set(CURLOPT_CUSTOMREQUEST, request.method);
 }
 
-}  // namespace
+class CurlConnection final : public HttpConnection {
+ public:
+  explicit CurlConnection(const exchange::TransferLimits& limits) : transfer_(limits) {}
+  Result<ClientAnswer> exchange(const ClientRequest& request, std::string_view place,
+                                const std::stop_token& stop) override;
 
-Result<ClientAnswer> HttpConnection::exchange(const ClientRequest& request, std::string_view place,
+ private:
+  exchange::Transfer transfer_;
+};
+
+Result<ClientAnswer> CurlConnection::exchange(const ClientRequest& request, std::string_view place,
                                               const std::stop_token& stop) {
   exchange::CurlList headers;
   for (const auto& [name, value] : request.headers) headers.add(fmt::format("{}: {}", name, value));
@@ -81,6 +89,12 @@ Result<ClientAnswer> HttpConnection::exchange(const ClientRequest& request, std:
   if (reader.had_enough) return Status(Code::kOutOfRange, fmt::format("{}: its answer is too long", place));
   TRAINWARDEN_RETURN_IF_ERROR(status);
   return std::move(reader.answer);
+}
+
+}  // namespace
+
+std::unique_ptr<HttpConnection> create_http_connection(const exchange::TransferLimits& limits) {
+  return std::make_unique<CurlConnection>(limits);
 }
 
 TakeBody take_up_to(std::string& body, std::size_t limit) {

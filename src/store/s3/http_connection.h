@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -33,15 +34,15 @@ struct ClientAnswer {
 // One thread at a time.
 class HttpConnection {
  public:
-  explicit HttpConnection(const exchange::TransferLimits& limits) : transfer_(limits) {}
-
+  virtual ~HttpConnection() = default;
   // Any status is an answer. Errors as Transfer::perform(); kOutOfRange: `take` wanted no more. Redirects are not
   // followed.
-  Result<ClientAnswer> exchange(const ClientRequest& request, std::string_view place, const std::stop_token& stop = {});
-
- private:
-  exchange::Transfer transfer_;
+  virtual Result<ClientAnswer> exchange(const ClientRequest& request, std::string_view place,
+                                        const std::stop_token& stop) = 0;
 };
+
+// Over libcurl.
+std::unique_ptr<HttpConnection> create_http_connection(const exchange::TransferLimits& limits);
 
 // Appends to `body`; no more than `limit` bytes of it.
 TakeBody take_up_to(std::string& body, std::size_t limit);

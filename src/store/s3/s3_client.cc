@@ -69,7 +69,7 @@ Code code_of(int status, const std::string& code) {
   if (code == "InvalidPart") return Code::kAborted;  // another process has put it anew
   if (code == "QuotaExceeded" || code == "TooManyBuckets" || status == 507) return Code::kResourceExhausted;
   if (status == 404) return Code::kNotFound;
-  if (status == 401 || status == 403) return Code::kPermissionDenied;
+  if (status == 401 || status == 403 || is_expired(code)) return Code::kPermissionDenied;
   if (status == 416) return Code::kOutOfRange;
   if (status == 501) return Code::kUnimplemented;
   if (passes(status, code)) return Code::kUnavailable;
@@ -99,12 +99,13 @@ bool has_opaque_etag(const HeaderMap& headers) {
 }
 
 S3Client::S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials,
-                   const Clock& clock, std::stop_token stop)
+                   const Clock& clock, std::stop_token stop, S3Ground ground)
     : bucket_(std::move(bucket)),
       settings_(std::move(settings)),
       credentials_(std::move(credentials)),
       clock_(clock),
       stop_(std::move(stop)),
+      ground_(std::move(ground)),
       retries_(settings_.max_attempts, random_seed()),
       idle_of_(::getpid()) {}
 
@@ -138,7 +139,7 @@ std::string S3Client::url_of(const Call& call) const {
 std::unique_ptr<HttpConnection> S3Client::take_connection() {
   const std::lock_guard guard(mutex_);
   leave_inherited();
-  if (idle_.empty()) return std::make_unique<HttpConnection>(limits_of(settings_));
+  if (idle_.empty()) return ground_.connect ? ground_.connect() : create_http_connection(limits_of(settings_));
   auto connection = std::move(idle_.back());
   idle_.pop_back();
   return connection;
@@ -182,6 +183,13 @@ Result<S3Client::Outcome> S3Client::attempt(const Call& call, std::int64_t clock
   return outcome;
 }
 
+// False: the call is to end.
+bool S3Client::wait(std::chrono::milliseconds time) const {
+  if (!ground_.pause) return exchange::pause_between_exchanges(time, stop_);
+  ground_.pause(time);
+  return true;
+}
+
 // The first answer that is final, whatever it says.
 Result<S3Client::Outcome> S3Client::perform(const Call& call) {
   bool was_renewed = false, was_set = false;
@@ -207,9 +215,7 @@ Result<S3Client::Outcome> S3Client::perform(const Call& call) {
       return outcome;
     }
     ++tried_again_;
-    if (!exchange::pause_between_exchanges(*pause, stop_)) {
-      return Status(Code::kCancelled, fmt::format("{}: left", settings_.endpoint));
-    }
+    if (!wait(*pause)) return Status(Code::kCancelled, fmt::format("{}: left", settings_.endpoint));
   }
 }
 

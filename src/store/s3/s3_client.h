@@ -11,8 +11,10 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -37,11 +39,17 @@ struct S3Use {
   std::uint64_t requests = 0, retries = 0, bytes_sent = 0, bytes_received = 0;
 };
 
+// What a client stands on; a test gives another. None: the network and the clock on the wall.
+struct S3Ground {
+  std::function<std::unique_ptr<HttpConnection>()> connect{};
+  std::function<void(std::chrono::milliseconds)> pause{};
+};
+
 class S3Client {
  public:
   // Once `stop` is asked for, calls end at once with kCancelled.
   S3Client(std::string bucket, S3Settings settings, std::shared_ptr<CredentialChain> credentials, const Clock& clock,
-           std::stop_token stop = {});
+           std::stop_token stop = {}, S3Ground ground = {});
   ~S3Client();
   S3Client(const S3Client&) = delete;
   S3Client& operator=(const S3Client&) = delete;
@@ -104,6 +112,7 @@ class S3Client {
   std::string path_of(const std::string& key) const;
   Status error_of(const Call& call, const Outcome& outcome) const;
   std::unique_ptr<HttpConnection> take_connection();
+  bool wait(std::chrono::milliseconds time) const;
   void keep_connection(std::unique_ptr<HttpConnection> connection);
   void leave_inherited();
 
@@ -112,6 +121,7 @@ class S3Client {
   const std::shared_ptr<CredentialChain> credentials_;
   const Clock& clock_;
   const std::stop_token stop_;
+  const S3Ground ground_;
   RetryPauses retries_;
   ForkAwareMutex mutex_;
   std::vector<std::unique_ptr<HttpConnection>> idle_;

@@ -25,9 +25,9 @@ constexpr int kMaxListedPages = 1'000;  // of a thousand each
 
 class S3Storage final : public Storage {
  public:
-  S3Storage(std::shared_ptr<S3Client> client, std::string prefix)
+  S3Storage(std::shared_ptr<S3Client> client, std::string prefix, const Clock& clock)
       : prefix_(std::move(prefix)),
-        listings_(std::make_shared<ListingCache>(client, prefix_.empty() ? "" : prefix_ + "/", system_clock())),
+        listings_(std::make_shared<ListingCache>(client, prefix_.empty() ? "" : prefix_ + "/", clock)),
         reach_{std::move(client), std::make_shared<BlockCache>(kCacheBytes),
                [listings = listings_] { listings->forget(); }} {}
 
@@ -231,8 +231,8 @@ Result<std::shared_ptr<S3Client>> shared_client(const std::string& bucket) {
 
 }  // namespace
 
-std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std::string prefix) {
-  return std::make_shared<S3Storage>(std::move(client), std::move(prefix));
+std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std::string prefix, const Clock& clock) {
+  return std::make_shared<S3Storage>(std::move(client), std::move(prefix), clock);
 }
 
 Result<BucketPlace> reach_bucket(const std::string& address, std::stop_token stop) {

@@ -19,7 +19,9 @@
 
 namespace trainwarden::storage {
 
-std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std::string prefix);
+// `clock` says how old a listing is that was kept; it must outlive the storage.
+std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std::string prefix,
+                                           const Clock& clock = system_clock());
 
 // The bucket that an address leads to, as the environment has settings and credentials for it, and what lies there:
 // "s3://BUCKET/PREFIX".
