@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "bucket_case.h"
 #include "local_case.h"
 #include "share_case.h"
 
@@ -97,13 +98,16 @@ void print_table(const std::array<KindTotal, static_cast<std::size_t>(Kind::kCou
 }  // namespace
 
 const std::vector<Kind>& all_kinds() {
-  static const std::vector<Kind> kinds = {Kind::kKill, Kind::kPower, Kind::kFull, Kind::kShared};
+  static const std::vector<Kind> kinds = {Kind::kKill,   Kind::kPower,  Kind::kFull,
+                                          Kind::kShared, Kind::kBucket, Kind::kMirror};
   return kinds;
 }
 
 void play(const CasePlan& plan, CaseLog& log) {
   switch (plan.kind) {
     case Kind::kShared: return play_shared(plan, log);
+    case Kind::kBucket:
+    case Kind::kMirror: return play_bucket(plan, log);
     default: return play_local(plan, log);
   }
 }

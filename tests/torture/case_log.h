@@ -23,7 +23,6 @@ enum class FaultSort : std::uint8_t {
   kPowerLoss,
   kLostBytes,
   kLostName,
-  kClockJump,
   kLag,
   kStaleHandle,
   kHttpError,

@@ -11,7 +11,7 @@
 
 namespace trainwarden::torture {
 
-enum class Kind : std::uint8_t { kKill, kPower, kFull, kLease, kShared, kBucket, kMirror, kHook, kCount };
+enum class Kind : std::uint8_t { kKill, kPower, kFull, kShared, kBucket, kMirror, kCount };
 std::string_view name(Kind kind);
 std::optional<Kind> kind_of(std::string_view name);
 
@@ -30,11 +30,9 @@ enum class Mutation : std::uint8_t {
   kTwoLocks,           // a lock is given to everybody
   kNameNotKept,        // a file that was put is gone after a power loss
   kErrorSwallowed,     // an append that failed is called done
-  kLeaseForgotten,     // no promise is ever renewed
   kRequestDropped,     // what was asked for is read once, and taken for nothing when it was not whole
   kPieceTwice,         // a bucket gets a piece of a file under two numbers
   kPieceSkipped,       // the mirror believes a piece sent whose answer was an error
-  kLossUntold,         // the hook's writer counts nothing as lost
   kCount,
 };
 std::string_view name(Mutation mutation);

@@ -8,11 +8,11 @@ namespace trainwarden::torture {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(FaultSort::kCount)> kFaults = {
-    "kill",        "torn write", "short write", "full disk",     "write error", "sync error",   "read error",
-    "power loss",  "lost bytes", "lost name",   "clock jump",    "lag",         "stale handle", "HTTP error",
-    "lost answer", "cut answer", "repeated",    "stale listing", "expired key"};
-constexpr std::array<std::string_view, static_cast<std::size_t>(Kind::kCount)> kKinds = {
-    "kill", "power", "full", "lease", "shared", "bucket", "mirror", "hook"};
+    "kill",       "torn write",  "short write", "full disk", "write error",   "sync error",
+    "read error", "power loss",  "lost bytes",  "lost name", "lag",           "stale handle",
+    "HTTP error", "lost answer", "cut answer",  "repeated",  "stale listing", "expired key"};
+constexpr std::array<std::string_view, static_cast<std::size_t>(Kind::kCount)> kKinds = {"kill",   "power",  "full",
+                                                                                         "shared", "bucket", "mirror"};
 
 struct MutationRow {
   std::string_view name;
@@ -31,11 +31,9 @@ constexpr std::array<MutationRow, static_cast<std::size_t>(Mutation::kCount)> kM
     {"two-locks", Kind::kKill},
     {"name-not-kept", Kind::kPower},
     {"error-swallowed", Kind::kFull},
-    {"lease-forgotten", Kind::kLease},
     {"request-dropped", Kind::kShared},
     {"piece-twice", Kind::kBucket},
     {"piece-skipped", Kind::kMirror},
-    {"loss-untold", Kind::kHook},
 }};
 
 template <class Enum, class Rows, class NameOf>

@@ -1,4 +1,4 @@
-// SimClock: the clock of a simulated machine. It is moved by the case, and may be set wrong.
+// SimClock: the clock of a simulated machine. It is moved by the case.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,6 @@ class SimClock final : public Clock {
     unix_ns_ += ns;
     steady_ns_ += ns;
   }
-  void jump(std::int64_t ns) { unix_ns_ += ns; }  // as when somebody sets it
 
  private:
   std::int64_t unix_ns_ = 1'700'000'000'000'000'000;

@@ -235,10 +235,8 @@ Status SimProcess::put_if_absent(const std::string& path, ByteSpan content) {
 }
 
 Status SimProcess::replace(const std::string& path, ByteSpan content) {
-  return perform<Status>(Sort::kWrites, "replace", path, [&]() -> Status {
-    if (fate_->mutated(Mutation::kLeaseForgotten) && path.ends_with(".lease")) return {};
-    return disk_.replace(path, std::string(as_text(content)));
-  });
+  return perform<Status>(Sort::kWrites, "replace", path,
+                         [&]() -> Status { return disk_.replace(path, std::string(as_text(content))); });
 }
 
 Result<std::string> SimProcess::read(const std::string& path, std::uint64_t limit_bytes) const {

@@ -39,7 +39,8 @@ Status Watcher::take_in() {
     if (!records.ok()) return records.status();
     const std::string what = journal::difference(*reader_, compared_, expected->batch());
     // A passing error of the storage is not what the journal holds: the next look compares again.
-    if (what.find("a fault that was put in") != std::string::npos) return Status(Code::kUnavailable, what);
+    if (what.starts_with("unavailable:") || what.find("a fault that was put in") != std::string::npos)
+      return Status(Code::kUnavailable, what);
     const bool is_told = !what.empty() && !reader_->losses().empty() &&
                          (what.starts_with("missing") || what.find("records in place of") != std::string::npos);
     if (!what.empty() && !is_told) log_.violate(fmt::format("{}: step {} has changed: {}", name_, number, what));

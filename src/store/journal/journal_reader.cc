@@ -133,9 +133,10 @@ void SegmentedJournalReader::add_unlisted(std::uint64_t before) {
 }
 
 // It was listed. What is there and cannot be opened is no file; what is not there has not come to this machine yet, as
-// long as somebody writes.
+// long as somebody writes, or when a part of it was read already.
 bool SegmentedJournalReader::is_late(const JournalSegment& segment) const {
-  return options_.live && !storage_.exists(segment.file.path()) && has_living_writer(storage_, writer_);
+  if (!options_.live || storage_.exists(segment.file.path())) return false;
+  return segment.decoder.position() > 0 || has_living_writer(storage_, writer_);
 }
 
 void SegmentedJournalReader::add_segment(std::uint64_t number) {
