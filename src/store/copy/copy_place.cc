@@ -11,6 +11,7 @@
 #include "store/s3/s3_storage.h"
 #include "store/storage/bucket_folder.h"
 #include "store/storage/local_place.h"
+#include "store/storage/other_stores.h"
 
 namespace trainwarden::copy {
 namespace {
@@ -33,8 +34,9 @@ struct Place {
 };
 
 Status other_store(const std::string& address, const std::string& scheme) {
-  return Status(Code::kUnimplemented, fmt::format("{}: expected a path or s3://BUCKET/PREFIX, found {}://",
-                                                  printable(address), printable(scheme)));
+  return Status(Code::kUnimplemented, fmt::format("{}: expected a path or s3://BUCKET/PREFIX, found {}://{}",
+                                                  printable(address), printable(scheme),
+                                                  storage::advice_for_scheme(scheme)));
 }
 
 // "gs" of "gs://..."; empty: it is a path.

@@ -237,6 +237,12 @@ void CopyTree::Work::give_back(const Task& task) {
 
 void CopyTree::Work::begin_file(std::size_t index) {
   const CopyFile& file = source_.files[index];
+  const std::int64_t age_ns = system_clock().unix_ns() - file.changed_unix_ns;
+  if (age_ns < std::chrono::nanoseconds(options_.quiet).count() && options_.quiet.count() > 0) {
+    const std::lock_guard guard(mutex_);
+    ++summary_.files_left;
+    return;
+  }
   const auto found = there_.find(file.path);
   std::optional<CopyFile> before;
   if (found != there_.end()) before = found->second;

@@ -29,6 +29,7 @@ struct CopyOptions {
   bool abandons = false;  // copies nothing: what was begun of this copy and not ended is removed
   unsigned connections = 8;
   std::chrono::milliseconds patience{120'000};  // with a network that is away
+  std::chrono::milliseconds quiet{0};           // files that were written within it are left for another time
 };
 
 inline constexpr unsigned kMaxConnections = 64;
@@ -44,6 +45,7 @@ struct CopySummary {
   std::uint64_t bytes_resumed = 0;                   // of files that were begun before and are whole now
   std::uint64_t files_same = 0, bytes_same = 0;      // were there
   std::uint64_t files_removed = 0;
+  std::uint64_t files_left = 0;     // for another time
   std::uint64_t files_checked = 0;  // of those that were copied: their content was compared, by tag or by reading
   std::uint64_t unfinished_ended = 0;
   std::vector<std::string> copied, removed;  // paths; of a dry run, and the first thousand

@@ -17,4 +17,7 @@ inline constexpr std::string_view kBucketScheme = "s3://";
 Result<std::filesystem::path> folder_of_bucket(std::string_view address,
                                                const Environment& environment = process_environment);
 
+// Does this program reach buckets (set_bucket_storage() of location.h)?
+bool reaches_buckets();
+
 }  // namespace trainwarden::storage

@@ -9,6 +9,7 @@
 
 #include "store/storage/bucket_folder.h"
 #include "store/storage/local_storage.h"
+#include "store/storage/other_stores.h"
 #include "store/storage/prefix_storage.h"
 #include "store/storage/unreachable_storage.h"
 
@@ -54,12 +55,12 @@ const Backend* backend_of(std::string_view scheme) {
   return nullptr;
 }
 
-Status no_backend(const std::string& address) {
+Status no_backend(const std::string& scheme, const std::string& address) {
   std::vector<std::string> known;
   for (const Backend& backend : kBackends) known.push_back(fmt::format("{}://", backend.scheme));
   return Status(Code::kUnimplemented, fmt::format("no storage for {}: expected a folder, or an address that begins "
-                                                  "with {}",
-                                                  address, fmt::join(known, " or ")));
+                                                  "with {}{}",
+                                                  address, fmt::join(known, " or "), advice_for_scheme(scheme)));
 }
 
 // Of a folder: two addresses may lie in one, "runs/first/" and "runs/../runs/first".
@@ -76,6 +77,10 @@ OpenBucket open_bucket = nullptr;
 
 void set_bucket_storage(OpenBucket open) {
   open_bucket = open;
+}
+
+bool reaches_buckets() {
+  return open_bucket != nullptr;
 }
 
 Location::Location(const fs::path& address) : address_(address.string()) {
@@ -96,7 +101,7 @@ Location::Location(const fs::path& address) : address_(address.string()) {
   const Backend* backend = backend_of(parts.scheme.empty() ? "file" : parts.scheme);
   is_folder_ = backend != nullptr && backend->is_folder;
   if (is_folder_) address_ = parts.rest;
-  storage_ = backend != nullptr ? backend->open(parts.rest) : create_unreachable_storage(no_backend(address_));
+  storage_ = backend != nullptr ? backend->open(parts.rest) : create_unreachable_storage(no_backend(parts.scheme, address_));
 }
 
 std::optional<fs::path> Location::folder() const {

@@ -42,7 +42,7 @@ Result<std::vector<Mount>> mounts_of(const jobs::JobRecord& job, const jobs::Job
   mounts.push_back({layout.root, kToolkitRoot});
   mounts.push_back({layout.checkpoints, kToolkitRoot / "checkpoints"});
   for (const jobs::Channel& channel : spec.inputs) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path source, workspace::local_path(channel.source, base));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path source, workspace::local_source(channel, base, layout.fetched));
     mounts.push_back({source, source, false});
   }
   for (const Mount& mount : mounts) TRAINWARDEN_RETURN_IF_ERROR(check(mount));

@@ -1,6 +1,7 @@
 // AttemptStages: what is done before and after a job's program runs.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -13,6 +14,9 @@ namespace trainwarden::jobs {
 class AttemptStages {
  public:
   virtual ~AttemptStages() = default;
+  // Called several times a second by fetch() and store() where they take long; false: they are to end soon, with
+  // kCancelled.
+  virtual void set_meanwhile(std::function<bool()>) {}
   virtual bool fetches() const = 0;  // is there something that takes time?
   // Brings what the program needs; returns variables for it. Errors are the job's: it fails with them.
   virtual Result<std::map<std::string, std::string>> fetch(const Allocation& allocation) = 0;

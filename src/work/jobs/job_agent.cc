@@ -37,9 +37,11 @@ class Agent {
     TRAINWARDEN_ASSIGN_OR_RETURN(lease_, job_.take_agent_lease(clock_));
     TRAINWARDEN_RETURN_IF_ERROR(begin());
     if (state_.status == JobPhase::kStopping) return end(JobPhase::kStopped, "stopped before its start");
+    if (around_.stages != nullptr) around_.stages->set_meanwhile([this] { return attend_transfer(); });
     if (uploads_only_) return store_and_finish(last_exit_);
     Result<process::Child> child = start();
     if (!child.ok() && group_) group_->end();
+    if (!child.ok() && (preempted_ || state_.status == JobPhase::kStopping)) return end_before_program();
     if (!child.ok()) return end(JobPhase::kFailed, "ClientError: " + child.status().message());
     move_on(JobPhase::kTraining, fmt::format("the program runs{}", attempt_ > 1 ? again() : ""));
     watch(*child);
@@ -150,6 +152,31 @@ class Agent {
     return environment;
   }
 
+  // While inputs are fetched, or results stored, which may take hours. What is fetched is left when the job is to stop;
+  // what is stored only when this process is to end: another agent goes on with it.
+  bool attend_transfer() {
+    if (around_.look) around_.look();
+    (void)lease_->beat();  // what holds it is its lock
+    look();
+    if (around_.signals != nullptr) await_signal(std::chrono::milliseconds(0));
+    if (is_storing_) return !preempted_;
+    enforce_limits();
+    return !preempted_ && state_.status != JobPhase::kStopping && !unwritten_stop_;
+  }
+
+  // The program was not started: its inputs were still fetched.
+  Status end_before_program() {
+    TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return write_stop(); }));
+    look();
+    if (state_.status == JobPhase::kStopping) return end(JobPhase::kStopped, "stopped while its inputs were fetched");
+    JobExit exit;
+    exit.signal = SIGTERM;
+    exit.preempted = true;
+    TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return job_.write_exit(attempt_, exit); }));
+    TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return job_.finish(exit, clock_).status(); }));
+    return lease_->end();
+  }
+
   void watch(process::Child& child) {
     const process::Child::Meanwhile meanwhile = [this](std::chrono::milliseconds max) { await_signal(max); };
     while (!child.wait_for(kLookInterval, around_.signals != nullptr ? meanwhile : process::Child::Meanwhile())) {
@@ -240,7 +267,10 @@ class Agent {
       if ((uploads_only_ || around_.stages->stores()) && state_.status != JobPhase::kStopping) {
         move_on(JobPhase::kUploading, "its results are stored");
       }
+      is_storing_ = true;
       if (const Status stored = await_room([&] { return around_.stages->store(); }); !stored.ok()) {
+        // Another agent goes on with it.
+        if (preempted_ && stored.code() == Code::kCancelled) return lease_->end();
         return end(JobPhase::kFailed, "ClientError: its results are not stored: " + stored.message());
       }
       exit.failure = around_.stages->failure();
@@ -292,6 +322,7 @@ class Agent {
   std::optional<Wish> unwritten_stop_;               // it is to stop, and there was no room to write so
   bool killed_ = false;
   bool preempted_ = false;
+  bool is_storing_ = false;
 };
 
 }  // namespace

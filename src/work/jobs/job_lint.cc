@@ -134,6 +134,8 @@ class Linter {
 
   void note_bucket(const std::string& place, const std::string& source) {
     if (is_on_host(source) || !is_unreachable(source)) return;
+    const Status status = storage::folder_of_bucket(source).status();
+    if (status.code() == Code::kUnimplemented && storage::reaches_buckets()) return;  // it is copied
     warnings_.push_back({"BUCKET", place, storage::folder_of_bucket(source).status().message()});
   }
 

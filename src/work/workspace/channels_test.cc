@@ -22,7 +22,7 @@ class Channels : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   Status link(const jobs::Channel& channel, const JobNode& node = {}) const {
-    return link_channel(channel, folder_.path(), data_, node);
+    return link_channel(channel, *local_source(channel, folder_.path(), ""), data_, node);
   }
   std::vector<std::string> names(const fs::path& folder) const {
     std::vector<std::string> names;

@@ -8,6 +8,15 @@ namespace trainwarden::workspace {
 
 namespace fs = std::filesystem;
 
+bool is_in_bucket(const std::string& address) {
+  return address.starts_with(storage::kBucketScheme) && storage::reaches_buckets() &&
+         storage::folder_of_bucket(address).status().code() == Code::kUnimplemented;
+}
+
+Result<fs::path> local_source(const jobs::Channel& channel, const fs::path& base, const fs::path& fetched) {
+  return is_in_bucket(channel.source) ? Result<fs::path>(fetched / channel.name) : local_path(channel.source, base);
+}
+
 Result<fs::path> local_path(const std::string& address, const fs::path& base) {
   constexpr std::string_view kFileScheme = "file://";
   if (address.starts_with(storage::kBucketScheme)) return storage::folder_of_bucket(address);
@@ -28,14 +37,21 @@ Result<JobLayout> layout_of(const jobs::JobRecord& record, const jobs::JobSpec& 
   layout.output = layout.root / "output";
   layout.output_data = layout.output / "data";
   layout.intermediate = layout.output / "intermediate";
+  layout.fetched = job / "fetched";
   layout.kept_checkpoints = job / "checkpoints";
-  if (!spec.checkpoints.path.empty()) {
+  if (is_in_bucket(spec.checkpoints.path)) {
+    layout.bucket_checkpoints = spec.checkpoints.path;
+  } else if (!spec.checkpoints.path.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(layout.kept_checkpoints, local_path(spec.checkpoints.path, base));
   }
   layout.checkpoints = layout.kept_checkpoints;
   if (!spec.checkpoints.local.empty()) layout.checkpoints = (base / spec.checkpoints.local).lexically_normal();
   layout.results = job / "output";
-  if (!spec.output_dir.empty()) {
+  if (is_in_bucket(spec.output_dir)) {
+    std::string output = spec.output_dir;
+    while (output.ends_with('/')) output.pop_back();
+    layout.bucket_outputs = output + "/" + record.order().name;
+  } else if (!spec.output_dir.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path output, local_path(spec.output_dir, base));
     layout.results = output / record.order().name / "output";
   }

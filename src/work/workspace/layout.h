@@ -8,6 +8,12 @@
 //   JOB/ml/output/failure         what the program says of why it failed
 //   OUTPUT/JOB/rule-output/RULE/  what a rule that writes reports has written; without an output folder JOB/rule-output
 //   JOB/checkpoints/              checkpoints, unless the job says where they are
+//
+// What is in a bucket comes to the job's folder first, and leaves from there (bucket_transfer.h):
+//
+//   JOB/fetched/CHANNEL/          the channel's data, to which JOB/ml/input/data/CHANNEL is linked
+//   JOB/output/                   sent to OUTPUT/JOB/output, JOB/rule-output/ to OUTPUT/JOB/rule-output
+//   JOB/checkpoints/              kept in the bucket too
 #pragma once
 
 #include <filesystem>
@@ -35,11 +41,21 @@ struct JobLayout {
   std::filesystem::path kept_checkpoints;  // and they are kept here; the same folder, unless the job says otherwise
   std::filesystem::path results;           // OUTPUT/JOB/output
   std::filesystem::path rule_output;       // OUTPUT/JOB/rule-output
+  std::filesystem::path fetched;           // JOB/fetched
+  std::string bucket_checkpoints;          // "s3://...": where the kept ones are kept too; empty: nowhere
+  std::string bucket_outputs;              // "s3://.../JOB": where results and rule output go; empty: they are there
 };
+
+// Does it lie in a bucket that only a network reaches?
+bool is_in_bucket(const std::string& address);
 
 // A path, "file://..." or "s3://..." as a folder or file of this machine; relative ones begin in `base`. Errors as of
 // storage::folder_of_bucket().
 Result<std::filesystem::path> local_path(const std::string& address, const std::filesystem::path& base);
+
+// The data of a channel on this machine: where they lie, or where they are fetched to. Errors as local_path().
+Result<std::filesystem::path> local_source(const jobs::Channel& channel, const std::filesystem::path& base,
+                                           const std::filesystem::path& fetched);
 
 // Relative paths of the spec begin where its file lies.
 Result<JobLayout> layout_of(const jobs::JobRecord& job, const jobs::JobSpec& spec);

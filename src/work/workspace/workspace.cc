@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "store/storage/location.h"
 #include "work/document/document.h"
+#include "work/workspace/bucket_transfer.h"
 #include "work/workspace/channels.h"
 #include "work/workspace/checkpoint_sync.h"
 #include "work/workspace/layout.h"
@@ -35,13 +36,20 @@ class Workspace final : public jobs::AttemptStages {
         program_(order.program),
         own_variables_(order.environment),
         hosts_(std::move(hosts)),
-        checkpoints_(layout_.checkpoints, layout_.kept_checkpoints) {}
+        checkpoints_(layout_.checkpoints, layout_.kept_checkpoints),
+        transfer_(environment_of_job(order)) {}
 
-  bool fetches() const override { return !spec_.inputs.empty() || layout_.checkpoints != layout_.kept_checkpoints; }
+  void set_meanwhile(std::function<bool()> meanwhile) override { transfer_.set_meanwhile(std::move(meanwhile)); }
+
+  bool fetches() const override {
+    return !spec_.inputs.empty() || layout_.checkpoints != layout_.kept_checkpoints ||
+           !layout_.bucket_checkpoints.empty();
+  }
 
   Result<std::map<std::string, std::string>> fetch(const jobs::Allocation& allocation) override {
     TRAINWARDEN_RETURN_IF_ERROR(check_volume());
     TRAINWARDEN_RETURN_IF_ERROR(make_folders());
+    TRAINWARDEN_RETURN_IF_ERROR(fetch_from_buckets());
     const auto nodes = static_cast<std::int64_t>(std::max<std::size_t>(hosts_.size(), 1));
     for (std::int64_t node = 1; node < nodes; ++node) {
       TRAINWARDEN_ASSIGN_OR_RETURN(auto variables, prepare_node({node, nodes}, allocation));
@@ -50,14 +58,28 @@ class Workspace final : public jobs::AttemptStages {
     }
     TRAINWARDEN_RETURN_IF_ERROR(checkpoints_.restore());
     checkpoints_.start();
+    if (!layout_.bucket_checkpoints.empty()) {
+      transfer_.start_keeping(layout_.kept_checkpoints.string(), layout_.bucket_checkpoints);
+    }
     return prepare_node({0, nodes}, allocation);
   }
 
-  bool stores() const override { return has_results(layout_); }
+  bool stores() const override { return has_results(layout_) || !layout_.bucket_checkpoints.empty(); }
 
   Status store() override {
+    transfer_.end_keeping();
     TRAINWARDEN_RETURN_IF_ERROR(checkpoints_.finish());
-    return pack_results(layout_);
+    TRAINWARDEN_RETURN_IF_ERROR(pack_results(layout_));
+    // One that fails keeps none of the others here.
+    Status first = send_to_bucket(layout_.kept_checkpoints, layout_.bucket_checkpoints, "its checkpoints");
+    for (const auto& [folder, what] : {std::pair(layout_.results, "its results"),
+                                       std::pair(layout_.rule_output, "what its rules wrote")}) {
+      const std::string name = folder.filename().string();
+      const std::string address = layout_.bucket_outputs.empty() ? "" : layout_.bucket_outputs + "/" + name;
+      const Status sent = send_to_bucket(folder, address, what);
+      if (first.ok()) first = sent;
+    }
+    return first;
   }
 
   std::string failure() const override {
@@ -70,11 +92,36 @@ class Workspace final : public jobs::AttemptStages {
   }
 
  private:
+  // Before the program starts: channels, and checkpoints of an attempt or of a job before this one.
+  Status fetch_from_buckets() {
+    for (const jobs::Channel& channel : spec_.inputs) {
+      if (!is_in_bucket(channel.source)) continue;
+      const fs::path folder = layout_.fetched / channel.name;
+      TRAINWARDEN_RETURN_IF_ERROR(
+          transfer_.fetch(channel.source, folder.string(), fmt::format("inputs: {}", printable(channel.name))));
+    }
+    if (layout_.bucket_checkpoints.empty()) return {};
+    const Status fetched =
+        transfer_.fetch(layout_.bucket_checkpoints + "/", layout_.kept_checkpoints.string(), "checkpoints");
+    return fetched.code() == Code::kNotFound ? Status() : fetched;
+  }
+
+  // Nothing where there is no folder, or no bucket for it.
+  Status send_to_bucket(const fs::path& folder, const std::string& address, const char* what) {
+    std::error_code error;
+    if (address.empty() || !fs::is_directory(folder, error)) return {};
+    const Status sent = transfer_.send(folder.string(), address, what);
+    if (sent.ok()) return {};
+    return Status(sent.code(), fmt::format("{}; they are in {}, and `trainwarden job upload` sends them again",
+                                           sent.message(), printable(folder.string())));
+  }
+
   // Its channels and configuration; returns its variables.
   Result<std::map<std::string, std::string>> prepare_node(const JobNode& node, const jobs::Allocation& allocation) {
     const JobLayout layout = layout_of_node(layout_, node.number);
     for (const jobs::Channel& channel : spec_.inputs) {
-      TRAINWARDEN_RETURN_IF_ERROR(link_channel(channel, base_, layout.input_data, node));
+      TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path source, local_source(channel, base_, layout_.fetched));
+      TRAINWARDEN_RETURN_IF_ERROR(link_channel(channel, source, layout.input_data, node));
     }
     const NodeSurroundings surroundings = surroundings_of(node, allocation);
     TRAINWARDEN_RETURN_IF_ERROR(write_config_files(spec_, layout, surroundings));
@@ -126,6 +173,7 @@ class Workspace final : public jobs::AttemptStages {
   std::map<std::string, std::string> own_variables_;  // of the job's user
   std::vector<std::string> hosts_;                    // empty: this machine, without a name
   CheckpointSync checkpoints_;
+  BucketTransfer transfer_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_repeat(command, action);
   add_job_files(command, action);
   add_job_fetch(command, action);
+  add_job_upload(command, action);
   add_job_rm(command, action);
   add_job_queue(command, action);
   add_job_manifest(command, action);

@@ -27,6 +27,7 @@ void add_job_resume(CLI::App& job, CommandAction& action);
 void add_job_repeat(CLI::App& job, CommandAction& action);
 void add_job_files(CLI::App& job, CommandAction& action);
 void add_job_fetch(CLI::App& job, CommandAction& action);
+void add_job_upload(CLI::App& job, CommandAction& action);
 void add_job_rm(CLI::App& job, CommandAction& action);
 void add_job_queue(CLI::App& job, CommandAction& action);
 void add_job_manifest(CLI::App& job, CommandAction& action);

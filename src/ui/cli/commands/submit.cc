@@ -11,6 +11,7 @@
 #include "core/base/environment_names.h"
 #include "core/base/text.h"
 #include "read/trial/run_listing.h"
+#include "store/s3/s3_storage.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
@@ -29,7 +30,9 @@
 #include "work/jobs/job_naming.h"
 #include "work/jobs/owner_seal.h"
 #include "work/ranks/rank_place.h"
+#include "work/workspace/bucket_transfer.h"
 #include "work/workspace/code_copy.h"
+#include "work/workspace/layout.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -65,6 +68,10 @@ std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& r
   if (!spec.actions.empty()) add("--actions", resolved(job, spec.actions));
   if (!spec.hook_config.empty()) add("--config", resolved(job, spec.hook_config));
   for (const auto& [key, value] : spec.tags) add("--label", key + "=" + value);
+  // Where SageMaker has it too.
+  if (workspace::is_in_bucket(spec.output_dir)) {
+    add("--mirror", fmt::format("{}/{}/debug-output", spec.output_dir, run.filename().string()));
+  }
   const std::vector<std::string> metrics = words_of_job_metrics(spec.metrics);
   words.insert(words.end(), metrics.begin(), metrics.end());
   return words;
@@ -160,6 +167,24 @@ Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, 
   return record;
 }
 
+// What is wrong with the way to a bucket is told before the job waits for its turn. Another machine has its own.
+void check_buckets(CheckedJob& job) {
+  if (job.spec.backend == jobs::Backend::kSsh) return;
+  std::vector<std::pair<std::string, std::string>> addresses = {{job.spec.place, job.spec.output_dir},
+                                                                {job.spec.place, job.spec.checkpoints.path}};
+  for (const jobs::Channel& channel : job.spec.inputs) addresses.emplace_back(channel.place, channel.source);
+  jobs::JobOrder order;
+  order.environment = job.spec.environment;
+  for (const auto& [place, address] : addresses) {
+    if (!workspace::is_in_bucket(address)) continue;
+    const auto bucket = storage::reach_bucket(address, workspace::environment_of_job(order), {});
+    const Status status = bucket.ok() ? bucket->client->check_credentials() : bucket.status();
+    if (status.ok()) continue;
+    job.mistakes.add(place, status.message());
+    return;  // what is wrong with one is wrong with all
+  }
+}
+
 }  // namespace
 
 Status check_for_submission(CheckedJob& job, JobBackends& backends) {
@@ -171,6 +196,7 @@ Status check_for_submission(CheckedJob& job, JobBackends& backends) {
   for (const jobs::Warning& warning : job.warnings) {
     if (warning.code == "BUCKET") job.mistakes.add(warning.place, warning.what);
   }
+  check_buckets(job);
   TRAINWARDEN_RETURN_IF_ERROR(job.mistakes.status());
   for (const jobs::Warning& warning : job.warnings) {
     emit(stderr, "trainwarden: warning: {}: {}: {}\n", warning.place, warning.code, warning.what);
