@@ -32,7 +32,8 @@ struct KnownRun {
 // The run's id by the first frame of a segment, when that is whole. It says whose it is, and its own checksum agrees.
 Result<KnownRun> run_of_segment(const storage::Storage& storage, const std::string& path) {
   ReadBudget budget;
-  journal::SegmentFile file(storage, budget, path);
+  journal::OpenFiles open_files;
+  journal::SegmentFile file(storage, budget, open_files, path);
   TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan head, file.read({0, format::kFrameHeaderBytes}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, format::decode_frame_header(head));
   TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, file.payload_of(header));

@@ -22,7 +22,7 @@ journal::FrameOwner SegmentPlace::owner() const {
 }
 
 SegmentScan::SegmentScan(const storage::Storage& storage, SegmentPlace place)
-    : place_(std::move(place)), file_(storage, budget_, place_.path()) {}
+    : place_(std::move(place)), file_(storage, budget_, open_files_, place_.path()) {}
 
 Result<std::unique_ptr<SegmentScan>> SegmentScan::open(const storage::Storage& storage, SegmentPlace place,
                                                        ScanDepth depth, bool live) {

@@ -85,6 +85,7 @@ class SegmentScan final : private journal::FrameSink {
 
   const SegmentPlace place_;
   ReadBudget budget_;
+  journal::OpenFiles open_files_;
   journal::SegmentFile file_;
   std::uint64_t file_bytes_ = 0;
   std::vector<format::FrameHeader> frames_;
