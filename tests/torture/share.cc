@@ -149,6 +149,7 @@ Result<ShareFilePointer> ShareMachine::look_up_old(const std::string& path, cons
   const std::uint64_t what = dice_.roll(3);
   if (what == 0) {
     log_.fault(FaultSort::kLag, "machine {} sees what {} was", number_, path);
+    server_.had_old_promise = server_.had_old_promise || path.ends_with(".lease");
     return old;
   }
   names_.erase(path);

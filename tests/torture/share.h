@@ -35,9 +35,10 @@ using ShareFilePointer = std::shared_ptr<ShareFile>;
 // The server.
 struct ShareServer {
   LockMode locks = LockMode::kWork;
-  std::int64_t lag_ns = 0;  // for so long a machine believes what it has seen
-  bool puts_whole = true;   // it has links
-  bool is_calm = false;     // nothing is late any more
+  std::int64_t lag_ns = 0;       // for so long a machine believes what it has seen
+  bool puts_whole = true;        // it has links
+  bool is_calm = false;          // nothing is late any more
+  bool had_old_promise = false;  // somebody has seen a lease as it was before
   std::map<std::string, ShareFilePointer> files;
   std::set<std::string> folders{""};
   std::map<std::string, int> held;  // locks, and which machine has each
