@@ -34,9 +34,9 @@ struct Place {
 };
 
 Status other_store(const std::string& address, const std::string& scheme) {
-  return Status(Code::kUnimplemented, fmt::format("{}: expected a path or s3://BUCKET/PREFIX, found {}://{}",
-                                                  printable(address), printable(scheme),
-                                                  storage::advice_for_scheme(scheme)));
+  return Status(Code::kUnimplemented,
+                fmt::format("{}: expected a path or s3://BUCKET/PREFIX, found {}://{}", printable(address),
+                            printable(scheme), storage::advice_for_scheme(scheme)));
 }
 
 // "gs" of "gs://..."; empty: it is a path.

@@ -101,7 +101,8 @@ Location::Location(const fs::path& address) : address_(address.string()) {
   const Backend* backend = backend_of(parts.scheme.empty() ? "file" : parts.scheme);
   is_folder_ = backend != nullptr && backend->is_folder;
   if (is_folder_) address_ = parts.rest;
-  storage_ = backend != nullptr ? backend->open(parts.rest) : create_unreachable_storage(no_backend(parts.scheme, address_));
+  storage_ =
+      backend != nullptr ? backend->open(parts.rest) : create_unreachable_storage(no_backend(parts.scheme, address_));
 }
 
 std::optional<fs::path> Location::folder() const {

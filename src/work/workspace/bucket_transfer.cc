@@ -101,9 +101,7 @@ Status BucketTransfer::fetch(const std::string& from, const std::string& to, con
 }
 
 Status BucketTransfer::send(const std::string& from, const std::string& to, const std::string& what) {
-  const auto act = [&](const std::stop_token& stop) {
-    return copy(from, to, true, {.patience = kJobPatience}, stop);
-  };
+  const auto act = [&](const std::stop_token& stop) { return copy(from, to, true, {.patience = kJobPatience}, stop); };
   return attended(act).with_context(what);
 }
 

@@ -67,8 +67,7 @@ std::vector<std::string> shard_of(std::vector<std::string> files, const JobNode&
   return share;
 }
 
-Status link_channel(const jobs::Channel& channel, const fs::path& source, const fs::path& folder,
-                    const JobNode& node) {
+Status link_channel(const jobs::Channel& channel, const fs::path& source, const fs::path& folder, const JobNode& node) {
   std::error_code error;
   const fs::file_status status = fs::status(source, error);
   if (!fs::exists(status)) {

@@ -72,8 +72,8 @@ class Workspace final : public jobs::AttemptStages {
     TRAINWARDEN_RETURN_IF_ERROR(pack_results(layout_));
     // One that fails keeps none of the others here.
     Status first = send_to_bucket(layout_.kept_checkpoints, layout_.bucket_checkpoints, "its checkpoints");
-    for (const auto& [folder, what] : {std::pair(layout_.results, "its results"),
-                                       std::pair(layout_.rule_output, "what its rules wrote")}) {
+    for (const auto& [folder, what] :
+         {std::pair(layout_.results, "its results"), std::pair(layout_.rule_output, "what its rules wrote")}) {
       const std::string name = folder.filename().string();
       const std::string address = layout_.bucket_outputs.empty() ? "" : layout_.bucket_outputs + "/" + name;
       const Status sent = send_to_bucket(folder, address, what);

@@ -24,9 +24,9 @@ int act(const JobUploadOptions& options) {
   const auto transitions = job->transitions();
   if (!transitions.ok()) return report_error(transitions.status());
   if (!jobs::is_terminal(transitions->back().status)) {
-    return report_error(Status(Code::kFailedPrecondition,
-                               fmt::format("job {} is {}: it sends its results itself when it ends", job->order().name,
-                                           jobs::name(transitions->back().status))));
+    return report_error(
+        Status(Code::kFailedPrecondition, fmt::format("job {} is {}: it sends its results itself when it ends",
+                                                      job->order().name, jobs::name(transitions->back().status))));
   }
   process::SignalRelay relay;  // before any thread
   const auto stages = workspace::create_workspace(*job);
