@@ -73,20 +73,25 @@ class BucketJobs(unittest.TestCase):
             time.sleep(0.05)
 
     def phase(self, name):
-        return self.json("job", "describe", name)["SecondaryStatus"]
+        return self.json("job", "describe", name)["secondary_status"]
 
     def test_inputs_come_and_outputs_go(self):
         self.put("data/train/deep/one", b"first")
         self.put("data/train/two", b"second")
         self.put("data/single.csv", b"1,2,3")
-        self.submit("one", "cat $SM_CHANNEL_TRAIN/deep/one $SM_CHANNEL_TRAIN/two $SM_CHANNEL_CSV/single.csv > $SM_MODEL_DIR/m; "
+        self.submit("one", f"{TINY_TRAINING} --steps 5; "
+                           "cat $SM_CHANNEL_TRAIN/deep/one $SM_CHANNEL_TRAIN/two $SM_CHANNEL_CSV/single.csv > $SM_MODEL_DIR/m; "
                            "echo note > $SM_OUTPUT_DATA_DIR/o; echo 7 > $TRAINWARDEN_CHECKPOINT_DIR/step",
                     inputs={"train": "s3://bucket/data/train/", "csv": {"source": "s3://bucket/data/single.csv", "mode": "FastFile"}},
                     checkpoints={"path": "s3://bucket/checkpoints/one"})
         there = self.bucket.objects("out/one/")
         self.assertEqual(self.packed(there["out/one/output/model.tar.gz"]), {"m": b"firstsecond1,2,3"})
         self.assertEqual(self.packed(there["out/one/output/output.tar.gz"]), {"o": b"note\n"})
-        self.assertIn("out/one/debug-output/run.json", there)
+        run = {str(file.relative_to(self.folder / "runs/one")): file.read_bytes() for file in (self.folder / "runs/one").rglob("*")
+               if file.is_file() and file.suffix not in (".lock", ".tmp")}
+        self.assertIn("run.json", run)
+        self.assertEqual({key.removeprefix("out/one/debug-output/"): data for key, data in there.items() if "/debug-output/" in key},
+                         run)
         self.assertEqual(self.bucket.objects("checkpoints/one/"), {"checkpoints/one/step": b"7\n"})
         # Another job goes on from there.
         self.submit("two", "cat $TRAINWARDEN_CHECKPOINT_DIR/step > $SM_MODEL_DIR/m", checkpoints={"path": "s3://bucket/checkpoints/one"})
@@ -130,9 +135,9 @@ class BucketJobs(unittest.TestCase):
         # Its bucket is gone when it ends.
         _, errors = self.submit("lost", "echo model > $SM_MODEL_DIR/m", code=1, hook=False, output_dir="s3://gone/out")
         described = self.json("job", "describe", "lost")
-        self.assertEqual(described["SecondaryStatus"], "Failed")
-        self.assertIn("its results are not stored: its results: ", described["FailureReason"])
-        self.assertIn("`trainwarden job upload` sends them again", described["FailureReason"])
+        self.assertEqual(described["status"], "Failed")
+        self.assertIn("its results are not stored: its results: ", described["message"])
+        self.assertIn("`trainwarden job upload` sends them again", described["message"])
         self.assertTrue((self.folder / "jobs/lost/output/model.tar.gz").exists())
         _, errors = self.run_cli("job", "upload", "lost", code=1)
         self.assertIn("there is no such bucket", errors)
@@ -156,7 +161,7 @@ class BucketJobs(unittest.TestCase):
         _, errors = self.submit("bad", "true", code=2, output_dir="s3://b/x")
         self.assertIn("expected s3://BUCKET/PREFIX", errors)
         self.submit("none", "true", code=1, inputs={"train": "s3://bucket/nothing"})
-        self.assertIn("inputs: train: nothing is at s3://bucket/nothing", self.json("job", "describe", "none")["FailureReason"])
+        self.assertIn("inputs: train: nothing is at s3://bucket/nothing", self.json("job", "describe", "none")["message"])
         del self.environment["AWS_SECRET_ACCESS_KEY"]
         self.environment["AWS_EC2_METADATA_DISABLED"] = "true"
         _, errors = self.submit("nobody", "true", code=2)

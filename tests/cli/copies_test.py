@@ -17,6 +17,7 @@ from bucket_servers import Bucket
 
 TRAINWARDEN = TINY_TRAINING = ""
 MEGABYTE = 1 << 20
+CREDENTIALS = pathlib.Path(__file__).resolve().parent.parent / "servers" / "credentials_server.py"
 
 
 def content(size, seed=1):
@@ -173,6 +174,23 @@ class Copies(unittest.TestCase):
         print(f"peak memory in KiB: {peaks}")
         self.assertLess(peaks["large"], peaks["small"] + 20_000)
         self.assertLess(peaks["large"], 120_000)
+
+    def test_credentials_are_renewed_while_a_copy_is_under_way(self):
+        record = self.folder / "asked"
+        # They expire in 303 s, and are renewed five minutes before.
+        words = [sys.executable, CREDENTIALS, "--record", record, "--key", self.bucket.key, "--secret", self.bucket.secret,
+                 "--lifetime", "303", "--no-session"]
+        server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.communicate)
+        self.addCleanup(server.kill)
+        port = server.stdout.readline().split()[1]
+        del self.environment["AWS_ACCESS_KEY_ID"], self.environment["AWS_SECRET_ACCESS_KEY"]
+        self.environment.update(AWS_CONTAINER_CREDENTIALS_FULL_URI=f"http://127.0.0.1:{port}/container",
+                                AWS_CONTAINER_AUTHORIZATION_TOKEN="open sesame")
+        self.write("data/large", content(60 * MEGABYTE))
+        self.run_cli("cp", "--bandwidth", "10MB/s", "data", "s3://bucket/renewed")
+        self.assertEqual(self.there("renewed"), {"large": content(60 * MEGABYTE)})
+        self.assertGreaterEqual(len(record.read_text().splitlines()), 3)
 
     def test_bandwidth_is_kept(self):
         self.write("data/file", content(12 * MEGABYTE))

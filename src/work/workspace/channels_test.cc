@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/base/folder_testing.h"
+#include "work/workspace/layout.h"
 
 namespace trainwarden::workspace {
 namespace {
