@@ -12,8 +12,8 @@ namespace trainwarden::torture {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-constexpr std::uint64_t kMostStories = 3;
-constexpr std::size_t kMostSeeds = 10;
+constexpr std::uint64_t kMaxStories = 3;
+constexpr std::size_t kMaxSeeds = 10;
 
 CaseLog played(const CasePlan& plan, bool keeps_story) {
   CaseLog log(keeps_story);
@@ -88,10 +88,10 @@ void print_table(const std::array<KindTotal, static_cast<std::size_t>(Kind::kCou
   }
   for (const Kind kind : all_kinds()) {
     const std::vector<std::uint64_t>& seeds = totals[static_cast<std::size_t>(kind)].seeds;
-    for (std::size_t i = 0; i < std::min(seeds.size(), kMostSeeds); ++i) {
+    for (std::size_t i = 0; i < std::min(seeds.size(), kMaxSeeds); ++i) {
       fmt::print("violated: ./dev torture --seed {} --only {}\n", seeds[i], name(kind));
     }
-    if (seeds.size() > kMostSeeds) fmt::print("... and {} more of {}\n", seeds.size() - kMostSeeds, name(kind));
+    if (seeds.size() > kMaxSeeds) fmt::print("... and {} more of {}\n", seeds.size() - kMaxSeeds, name(kind));
   }
 }
 
@@ -134,7 +134,7 @@ std::uint64_t run_campaign(const CampaignOptions& options) {
     KindTotal& total = totals[static_cast<std::size_t>(plan.kind)];
     add(total, log, plan.seed);
     total.seconds += Seconds(std::chrono::steady_clock::now() - now).count();
-    if (log.violations().empty() || ++broken > kMostStories) continue;
+    if (log.violations().empty() || ++broken > kMaxStories) continue;
     fmt::print("\n{}, seed {}: {}\nThe shortest story:\n", name(plan.kind), plan.seed, log.violations().front());
     print_story(shortened(plan));
     std::fflush(stdout);

@@ -102,7 +102,7 @@ std::uint16_t McapEncoder::add_schema(std::string_view name, std::string_view js
 }
 
 std::optional<std::uint16_t> McapEncoder::add_channel(std::uint16_t schema, std::string_view topic) {
-  if (channels_.size() == kMostChannels) return std::nullopt;
+  if (channels_.size() == kMaxChannels) return std::nullopt;
   const auto id = static_cast<std::uint16_t>(channels_.size());
   std::string content;
   put(content, id);

@@ -15,7 +15,7 @@ namespace trainwarden::foreign {
 class McapEncoder {
  public:
   // The format numbers schemas and channels by 16 bits, and a schema 0 means none.
-  static constexpr std::size_t kMostChannels = 65'535;
+  static constexpr std::size_t kMaxChannels = 65'535;
 
   explicit McapEncoder(std::string_view library);
 
@@ -23,7 +23,7 @@ class McapEncoder {
 
   // JSON Schema of messages in JSON.
   std::uint16_t add_schema(std::string_view name, std::string_view json_schema);
-  // Of messages in JSON. `topic` is UTF-8. None when there are kMostChannels.
+  // Of messages in JSON. `topic` is UTF-8. None when there are kMaxChannels.
   std::optional<std::uint16_t> add_channel(std::uint16_t schema, std::string_view topic);
   void add_message(std::uint16_t channel, std::int64_t unix_ns, std::string_view message);
   // Named words about the whole.

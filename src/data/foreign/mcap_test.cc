@@ -113,8 +113,8 @@ TEST(Mcap, ChannelsThatCannotBeNumberedAreRefused) {
   McapEncoder file("tests");
   const std::uint16_t schema = file.add_schema("number", "{}");
   std::set<std::uint16_t> ids;
-  for (std::size_t i = 0; i < McapEncoder::kMostChannels; ++i) ids.insert(*file.add_channel(schema, "/a"));
-  EXPECT_EQ(ids.size(), McapEncoder::kMostChannels);
+  for (std::size_t i = 0; i < McapEncoder::kMaxChannels; ++i) ids.insert(*file.add_channel(schema, "/a"));
+  EXPECT_EQ(ids.size(), McapEncoder::kMaxChannels);
   EXPECT_EQ(file.add_channel(schema, "/b"), std::nullopt);
 }
 

@@ -20,7 +20,7 @@
 namespace trainwarden::transfer {
 namespace {
 
-constexpr std::int64_t kMostMcapElements = 4096;  // of a value: a message is text, and is read whole
+constexpr std::int64_t kMaxMcapElements = 4096;  // of a value: a message is text, and is read whole
 constexpr std::size_t kPassOnBytes = std::size_t{1} << 20;
 
 class McapTarget final : public TargetWriter {
@@ -39,8 +39,8 @@ class McapTarget final : public TargetWriter {
 
   Status write_value(std::string_view tensor, const SharedTensorValue& value) override {
     const std::int64_t count = value.view.element_count();
-    if (count > kMostMcapElements) {
-      plan_.notes.lost(fmt::format("values of more than {} elements; npz and safetensors hold them", kMostMcapElements),
+    if (count > kMaxMcapElements) {
+      plan_.notes.lost(fmt::format("values of more than {} elements; npz and safetensors hold them", kMaxMcapElements),
                        tensor);
       return {};
     }
@@ -94,7 +94,7 @@ class McapTarget final : public TargetWriter {
       mcap_.add_message(*channel, unix_ns, message_);
     } else {
       plan_.notes.lost(
-          fmt::format("of more than {} channels, which the format cannot number", foreign::McapEncoder::kMostChannels),
+          fmt::format("of more than {} channels, which the format cannot number", foreign::McapEncoder::kMaxChannels),
           what);
     }
     message_.clear();

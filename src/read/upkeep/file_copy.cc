@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 1 << 20;
 constexpr int kDeepestCopiedFolder = 32;
-constexpr std::uint64_t kMostCopiedFiles = 1'000'000;
+constexpr std::uint64_t kMaxCopiedFiles = 1'000'000;
 
 Status copy_folder(const storage::Storage& from, const std::string& folder, storage::Storage& to, int depth,
                    const std::function<void(const std::string&)>& progress, std::uint64_t& files) {
-  if (depth > kDeepestCopiedFolder || files > kMostCopiedFiles) {
+  if (depth > kDeepestCopiedFolder || files > kMaxCopiedFiles) {
     return Status(Code::kResourceExhausted, fmt::format("{} has more files or folders than a run has", folder));
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<storage::Entry> entries, from.entries(folder));

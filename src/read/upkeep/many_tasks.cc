@@ -49,7 +49,7 @@ class TaskRound {
 
 int thread_count(int wanted) {
   const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  return std::clamp(wanted > 0 ? wanted : processors, 1, kMostThreads);
+  return std::clamp(wanted > 0 ? wanted : processors, 1, kMaxThreads);
 }
 
 Status for_each_task(std::size_t count, int threads, const std::function<Status(std::size_t)>& task) {

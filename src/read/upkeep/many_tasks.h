@@ -9,8 +9,8 @@
 namespace trainwarden::upkeep {
 
 // How many threads a caller gets who asks for `wanted`: as many as the machine has processors when it is 0, and never
-// more than kMostThreads.
-inline constexpr int kMostThreads = 64;
+// more than kMaxThreads.
+inline constexpr int kMaxThreads = 64;
 int thread_count(int wanted);
 
 // Calls task(0) to task(count - 1), each once, on up to `threads` threads (this one among them), and waits for all. The

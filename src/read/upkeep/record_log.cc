@@ -320,7 +320,7 @@ Status RecordLog::emit(std::vector<LogItem> items, std::vector<LogTick> ticks, W
   const auto emit_tick = [&]() -> Status {
     const LogTick& at = *tick++;
     if (walk.passes_over()) return {};
-    LogRecord line;
+    RunLogLine line;
     line.kind = LogKind::kSamples;
     line.journal = journals_[at.journal]->name;
     line.unix_ns = at.unix_ns;
@@ -345,7 +345,7 @@ Status RecordLog::emit_item(const LogItem& item, Walk& walk) {
 Status RecordLog::emit_step(const LogItem& item, Walk& walk) {
   journal::JournalReader& reader = *journals_[item.journal]->reader;
   const journal::StepEntry& step = reader.steps()[item.index];
-  LogRecord line;
+  RunLogLine line;
   line.journal = journals_[item.journal]->name;
   line.unix_ns = item.unix_ns;
   line.step = step.global_step;
@@ -354,7 +354,7 @@ Status RecordLog::emit_step(const LogItem& item, Walk& walk) {
   const auto records = reader.records(item.index);
   if (!records.ok() && !is_unreadable(records.status())) return records.status();
   if (wants(LogKind::kStep) && !walk.passes_over()) {
-    LogRecord of_step = line;
+    RunLogLine of_step = line;
     if (records.ok()) of_step.records = records->size();
     of_step.problem = records.status();
     TRAINWARDEN_RETURN_IF_ERROR(walk.visit(of_step));
@@ -370,7 +370,7 @@ Status RecordLog::emit_step(const LogItem& item, Walk& walk) {
   return {};
 }
 
-Status RecordLog::emit_tensor(journal::JournalReader& reader, const Record& record, LogRecord line, Walk& walk) const {
+Status RecordLog::emit_tensor(journal::JournalReader& reader, const Record& record, RunLogLine line, Walk& walk) const {
   line.form = record.form;
   const auto take = [&]() -> Status {
     switch (record.form) {
@@ -408,7 +408,7 @@ Status RecordLog::emit_tensor(journal::JournalReader& reader, const Record& reco
 Status RecordLog::emit_event(const LogItem& item, Walk& walk) {
   if (walk.passes_over()) return {};
   const journal::EventEntry& event = journals_[item.journal]->events[item.index];
-  LogRecord line;
+  RunLogLine line;
   line.kind = item.kind;
   line.journal = journals_[item.journal]->name;
   line.unix_ns = item.unix_ns;
@@ -419,7 +419,7 @@ Status RecordLog::emit_event(const LogItem& item, Walk& walk) {
 
 Status RecordLog::emit_operators(const LogItem& item, Walk& walk) {
   if (walk.passes_over()) return {};
-  LogRecord line;
+  RunLogLine line;
   line.kind = LogKind::kOperators;
   line.journal = journals_[item.journal]->name;
   line.unix_ns = item.unix_ns;

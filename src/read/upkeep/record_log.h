@@ -35,7 +35,7 @@ struct LogFilter {
 };
 
 // What is not of its kind is empty.
-struct LogRecord {
+struct RunLogLine {
   LogKind kind = LogKind::kStep;
   std::string journal;
   std::int64_t unix_ns = 0;
@@ -60,7 +60,7 @@ struct LogRecord {
   Status problem;  // why it could not be read; the rest is what is known of it
 };
 
-using LogVisitor = std::function<Status(const LogRecord&)>;  // its failure ends the visit
+using LogVisitor = std::function<Status(const RunLogLine&)>;  // its failure ends the visit
 
 // One thread at a time.
 class RecordLog {
@@ -119,7 +119,7 @@ class RecordLog {
   Status emit(std::vector<LogItem> items, std::vector<LogTick> ticks, Walk& walk);
   Status emit_item(const LogItem& item, Walk& walk);
   Status emit_step(const LogItem& item, Walk& walk);
-  Status emit_tensor(journal::JournalReader& reader, const journal::Record& record, LogRecord line, Walk& walk) const;
+  Status emit_tensor(journal::JournalReader& reader, const journal::Record& record, RunLogLine line, Walk& walk) const;
   Status emit_event(const LogItem& item, Walk& walk);
   Status emit_operators(const LogItem& item, Walk& walk);
   Result<std::vector<LogTick>> ticks_in(std::int64_t from, std::int64_t to, bool only_new);

@@ -19,8 +19,8 @@ class RecordLogTest : public testing::Test {
     return *std::move(log);
   }
 
-  static LogVisitor into(std::vector<LogRecord>& lines) {
-    return [&lines](const LogRecord& record) {
+  static LogVisitor into(std::vector<RunLogLine>& lines) {
+    return [&lines](const RunLogLine& record) {
       lines.push_back(record);
       lines.back().samples.clear();
       for (const auto& sample : record.samples) lines.back().samples.emplace_back(nullptr, sample.second);
@@ -28,17 +28,17 @@ class RecordLogTest : public testing::Test {
     };
   }
 
-  static std::vector<LogRecord> all(const std::shared_ptr<storage::MemoryStorage>& storage,
+  static std::vector<RunLogLine> all(const std::shared_ptr<storage::MemoryStorage>& storage,
                                     const LogFilter& filter = {}) {
-    std::vector<LogRecord> lines;
+    std::vector<RunLogLine> lines;
     const auto log = open(storage, filter);
     EXPECT_TRUE(log->visit_all(into(lines)).ok());
     return lines;
   }
 
-  static std::string text_of(const std::vector<LogRecord>& lines) {
+  static std::string text_of(const std::vector<RunLogLine>& lines) {
     std::string text;
-    for (const LogRecord& line : lines) {
+    for (const RunLogLine& line : lines) {
       text += std::string(name(line.kind)) + (line.step >= 0 ? " " + std::to_string(line.step) : "") +
               (line.tensor.empty() ? "" : " " + line.tensor) + "\n";
     }
@@ -90,7 +90,7 @@ TEST_F(RecordLogTest, ValuesAreReadOnRequest) {
   const auto lines = all(run.storage(), {.kinds = {LogKind::kTensor}, .with_values = true});
   ASSERT_EQ(lines.size(), 5u);
   const auto line = [&](std::string_view tensor) {
-    return *std::find_if(lines.begin(), lines.end(), [&](const LogRecord& each) { return each.tensor == tensor; });
+    return *std::find_if(lines.begin(), lines.end(), [&](const RunLogLine& each) { return each.tensor == tensor; });
   };
   EXPECT_EQ(line("w").value->to_doubles(), (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(line("w").shape.element_count(), 3);
@@ -111,10 +111,10 @@ TEST_F(RecordLogTest, TheLastOnesAreTheEndOfAll) {
   }
   run.clock().advance_ns(std::int64_t{3600} * 1'000'000'000);  // a long pause, as that of a night
   run.end();
-  const std::vector<LogRecord> lines = all(run.storage());
+  const std::vector<RunLogLine> lines = all(run.storage());
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{100},
                                   lines.size(), lines.size() + 5}) {
-    std::vector<LogRecord> last;
+    std::vector<RunLogLine> last;
     const auto log = open(run.storage());
     ASSERT_TRUE(log->visit_last(count, into(last)).ok());
     const std::size_t expected = std::min(count, lines.size());
@@ -126,7 +126,7 @@ TEST_F(RecordLogTest, WhatComesIsSeenOnceAndJournalsThatComeToo) {
   TestRun run(2);
   add_step(run, 0);
   const auto log = open(run.storage());
-  std::vector<LogRecord> lines;
+  std::vector<RunLogLine> lines;
   ASSERT_TRUE(log->refresh().ok());
   ASSERT_TRUE(log->visit_new(into(lines)).ok());
   EXPECT_TRUE(lines.empty());
@@ -169,7 +169,7 @@ TEST_F(RecordLogTest, GoldenRunsAreReadWhole) {
   const std::shared_ptr<storage::MemoryStorage> first = journal::load_golden_run();
   const auto lines = all(first, {.kinds = {LogKind::kStep, LogKind::kVerdict, LogKind::kAction}});
   const auto count = [&](LogKind kind) {
-    return std::count_if(lines.begin(), lines.end(), [&](const LogRecord& each) { return each.kind == kind; });
+    return std::count_if(lines.begin(), lines.end(), [&](const RunLogLine& each) { return each.kind == kind; });
   };
   EXPECT_EQ(count(LogKind::kStep), static_cast<std::ptrdiff_t>(journal::golden_steps().size()));
   EXPECT_GE(count(LogKind::kVerdict), 1);

@@ -21,11 +21,11 @@ namespace {
 using format::FrameHeader;
 using format::FrameKind;
 
-constexpr std::uint64_t kMostFiles = 4'000'000;
+constexpr std::uint64_t kMaxFiles = 4'000'000;
 constexpr int kDeepestFolder = 32;
 
 Status weigh_folder(const storage::Storage& storage, const std::string& path, int depth, FilesWeight& weight) {
-  if (depth > kDeepestFolder || weight.files > kMostFiles) {
+  if (depth > kDeepestFolder || weight.files > kMaxFiles) {
     return Status(
         Code::kResourceExhausted,
         fmt::format("{} has more files or folders than a run has; it cannot be weighed", storage.describe(path)));

@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostListed = 1'000;       // paths in a summary
+constexpr std::size_t kMaxListed = 1'000;       // paths in a summary
 constexpr std::int64_t kNearNs = 2'000'000'000;  // times of two clocks that tell nothing
 constexpr milliseconds kFirstPause{1'000}, kLongestPause{10'000};
 
@@ -330,7 +330,7 @@ void CopyTree::Work::count_copied(const CopyFile& file, std::uint64_t bytes_ther
   summary_.bytes_copied += file.bytes;
   summary_.bytes_resumed += bytes_there;
   ++progress_.files_done;
-  if (options_.dry_run && summary_.copied.size() < kMostListed) summary_.copied.push_back(file.path);
+  if (options_.dry_run && summary_.copied.size() < kMaxListed) summary_.copied.push_back(file.path);
 }
 
 void CopyTree::Work::add_problem(const std::string& path, const Status& status) {
@@ -367,7 +367,7 @@ void CopyTree::Work::remove_extra() {
       continue;
     }
     ++summary_.files_removed;
-    if (summary_.removed.size() < kMostListed) summary_.removed.push_back(path);
+    if (summary_.removed.size() < kMaxListed) summary_.removed.push_back(path);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace trainwarden::copy {
 namespace {
 
-constexpr int kMostTries = 3;
+constexpr int kMaxTries = 3;
 
 }  // namespace
 
@@ -115,7 +115,7 @@ Status FileCopy::finish(bool reads_both, bool& is_checked, const std::stop_token
 bool FileCopy::may_try_again(const Status& status) {
   const bool is_worth =
       status.code() == Code::kAborted || status.code() == Code::kNotFound || status.code() == Code::kDataLoss;
-  if (!is_worth || tries_ >= kMostTries) return false;
+  if (!is_worth || tries_ >= kMaxTries) return false;
   auto now = from_.look(file_);
   if (!now.ok()) return false;
   file_ = *std::move(now);

@@ -22,7 +22,7 @@ namespace trainwarden::cli {
 namespace {
 
 using upkeep::LogKind;
-using upkeep::LogRecord;
+using upkeep::RunLogLine;
 
 struct RecordOptions {
   RunChoice run;
@@ -93,7 +93,7 @@ const char* form_name(journal::RecordForm form) {
   return "unknown";
 }
 
-void add_tensor_fields(const LogRecord& record, std::int64_t most, OrderedJson& line) {
+void add_tensor_fields(const RunLogLine& record, std::int64_t most, OrderedJson& line) {
   line["tensor"] = record.tensor;
   line["form"] = form_name(record.form);
   if (record.has_shape) {
@@ -110,7 +110,7 @@ void add_tensor_fields(const LogRecord& record, std::int64_t most, OrderedJson& 
   line["cut"] = line["values"].size() < static_cast<std::size_t>(record.value->shape.element_count());
 }
 
-void add_samples(const LogRecord& record, OrderedJson& line) {
+void add_samples(const RunLogLine& record, OrderedJson& line) {
   OrderedJson samples = OrderedJson::array();
   for (const auto& [metric, value] : record.samples) {
     OrderedJson sample = {{"metric", metric->name}, {"source", name(metric->source)}, {"value", json_number(value)}};
@@ -121,7 +121,7 @@ void add_samples(const LogRecord& record, OrderedJson& line) {
   line["samples"] = std::move(samples);
 }
 
-OrderedJson record_line(const LogRecord& record, std::int64_t most) {
+OrderedJson record_line(const RunLogLine& record, std::int64_t most) {
   OrderedJson line = {{"kind", upkeep::name(record.kind)}, {"journal", record.journal}, {"unix_ns", record.unix_ns}};
   if (record.step >= 0) line["step"] = record.step;
   if (record.mode_step >= 0) {
@@ -151,7 +151,7 @@ class RecordPrinter {
   explicit RecordPrinter(const RecordOptions& options) : most_(options.values.value_or(kElementsShown)) {}
 
   upkeep::LogVisitor visitor() {
-    return [this](const LogRecord& record) {
+    return [this](const RunLogLine& record) {
       has_loss_ = has_loss_ || !record.problem.ok();
       print_json_line(record_line(record, most_));
       return Status();
