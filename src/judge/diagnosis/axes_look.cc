@@ -188,6 +188,66 @@ void look_for_exchanged_axes(const Case& seen, Findings& findings) {
   }
 }
 
+bool is_view(std::string_view operation) {
+  return is_one_of(operation, {"View", "UnsafeView", "ReshapeAlias"});
+}
+
+// [samples, places, features] seen as [samples, heads, places, features of a head]: only a transpose brings the heads
+// before the places, a view cuts pieces of other places.
+bool mixes_heads(const std::vector<std::int64_t>& given, const std::vector<std::int64_t>& taken) {
+  return given.size() == 3 && taken.size() == 4 && given[0] == taken[0] && given[1] == taken[2] &&
+         given[2] == taken[1] * taken[3] && taken[1] > 1 && taken[2] > 1 && taken[1] != taken[2];
+}
+
+void look_for_mixed_heads(const Graph& graph, const Case& seen, Findings& findings) {
+  for (const GraphNode& node : graph.nodes) {
+    const bool tells_its_input =
+        is_view(node.operation) || node.operation == "Expand" || starts_with(node.operation, "ScaledDotProduct");
+    if (!tells_its_input || node.from.empty()) continue;
+    const GraphNode& view = graph.nodes[node.from.front()];
+    if (!is_view(view.operation) || !mixes_heads(view.sizes, node.sizes)) continue;
+    findings.push_back(
+        {"inputs_scrambled",
+         0.92,
+         "The heads of an attention get pieces of several places, as by view() without transpose()",
+         {fmt::format("it is a view of shape {} of what has the shape {}, with the elements in the same order",
+                      shape(node.sizes), shape(view.sizes))},
+         {},
+         0,
+         seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+    return;
+  }
+}
+
+// What a layer gets of [layers, samples, features], such as the last state of a recurrent one, is made flat as if the
+// samples came first: each row is then of several samples.
+void look_for_mixed_states(const Graph& graph, const Case& seen, Findings& findings) {
+  const auto& compared = seen.structure().compared;
+  if (compared.empty() || compared.front().target.empty()) return;
+  const std::int64_t samples = compared.front().target.front();
+  for (const GraphNode& node : graph.nodes) {
+    if (!is_one_of(node.operation, {"Addmm", "Mm"}) || node.from.size() < 2) continue;
+    const GraphNode& weight = graph.nodes[past_views(graph, node.from.back())];
+    const GraphNode& view = graph.nodes[node.from[node.from.size() - 2]];
+    const auto& parameters = seen.structure().parameters;
+    if (weight.number < 0 || static_cast<std::size_t>(weight.number) >= parameters.size()) continue;
+    const std::vector<std::int64_t>& given = view.sizes;
+    if (!is_view(view.operation) || given.size() != 3 || given[1] != samples || given[0] == samples || given[0] < 2)
+      continue;
+    const auto& mapped = parameters[static_cast<std::size_t>(weight.number)].shape;
+    if (mapped.size() != 2 || mapped[1] != given[0] * given[2]) continue;
+    findings.push_back({"inputs_scrambled",
+                        0.93,
+                        "A layer gets states of several samples in one row, as by view() in place of transpose()",
+                        {fmt::format("{} is made flat to rows of {}, though its {} samples are the second axis",
+                                     shape(given), mapped[1], samples)},
+                        {},
+                        0,
+                        seen.place("loss")});
+    return;
+  }
+}
+
 // How many places in time the inputs have; 0 where that is not known.
 double length_of_inputs(const Case& seen) {
   const Snapshot& first = seen.snapshots().front();
@@ -235,6 +295,8 @@ void look_at_axes(const Case& seen, Findings& findings) {
   look_for_pooling_axis(seen, *graph, findings);
   look_for_sight_ahead(seen, *graph, findings);
   look_for_attention_over_samples(seen, *graph, findings);
+  look_for_mixed_heads(*graph, seen, findings);
+  look_for_mixed_states(*graph, seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

@@ -430,5 +430,49 @@ TEST(Start, RecurrentWeightsThatAreTooLarge) {
   EXPECT_EQ(cause("LSTM", 1.3), "");
 }
 
+// Two experts of one shape, whose weights change from look to look by `change`.
+Diagnosis of_experts(double other_gradient, double change) {
+  TrainingUnderTest training;
+  training.parameters = R"({"name":"a.0.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+                        R"({"name":"a.1.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]})";
+  training.gradient = {0.1, other_gradient};
+  TrainingHistory history;
+  for (int look = 0; look < 8; ++look) {
+    const double weight = 0.3 + change * look;
+    training.numbers = {{"weight", {weight, weight}}};
+    training.add_to(history);
+  }
+  return diagnose(history);
+}
+
+TEST(Start, ModulesThatBeginAsCopiesAndStayCopies) {
+  EXPECT_GT(confidence_of(of_experts(0.1, 0.01), "constant_initialisation"), 0.9);
+  EXPECT_EQ(confidence_of(of_experts(0.11, 0.01), "constant_initialisation"), 0);
+  EXPECT_EQ(confidence_of(of_experts(0.1, 0), "constant_initialisation"), 0);
+}
+
+// A program that steps its own tensors, the second of which gets gradients of `gradient`.
+Diagnosis own_steps(double gradient, const char* optimizer) {
+  TrainingUnderTest training;
+  training.modules = "";
+  training.parameters = R"({"name":"","shape":[8],"dtype":"float32","trainable":true,"optimizers":[]},)"
+                        R"({"name":"","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[]})";
+  training.optimizer = optimizer;
+  training.gradient = {0.1, gradient};
+  TrainingHistory history;
+  for (int look = 0; look < 8; ++look) {
+    training.numbers = {{"weight", {0.3 + 0.01 * look, 0.3}}, {"update", {0.01, 0}}};
+    training.add_to(history);
+  }
+  return diagnose(history);
+}
+
+TEST(Wiring, OwnTensorsThatNoStepChanges) {
+  const char* const none = R"({"kind":"","groups":[]})";
+  EXPECT_GT(confidence_of(own_steps(0.2, none), "parameters_not_in_optimizer"), 0.9);
+  EXPECT_EQ(confidence_of(own_steps(0, none), "parameters_not_in_optimizer"), 0);
+  EXPECT_EQ(own_steps(0.2, none).first()->statement.find("The tensors [8, 4]"), 0u);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

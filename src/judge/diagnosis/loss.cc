@@ -183,6 +183,9 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
       else if (before == "Tanh")
         report(0.7, "A tanh stands between the last layer and cross entropy, so scores stay between -1 and 1");
     }
+    // As a distribution computes them from its logits.
+    if (before == "Softmax" && (operation == "Logsumexp" || (operation == "LogSoftmax" && !at_nll)))
+      report(0.92, "Logarithms of probabilities are computed from the outputs of a softmax: it is taken twice");
     if (operation == "BinaryCrossEntropyWithLogits") {
       if (before == "Sigmoid")
         report(0.95, "The sigmoid is taken twice: binary_cross_entropy_with_logits applies it itself");

@@ -413,5 +413,41 @@ TEST(Signs, PlayersThatPullInTheSameDirection) {
   EXPECT_EQ(cause(-20, true), 0);
 }
 
+TEST(Axes, HeadsThatAViewCuts) {
+  const auto cause = [](const char* taken, const char* given) {
+    return cause_of_graph(fmt::format(
+        R"([["Bmm",[1,1],{{}}],["Expand",[2],{{"sizes":{}}}],["View",[3],{{"sizes":{}}}],["leaf",[],{{}}]])", taken,
+        given));
+  };
+  EXPECT_EQ(cause("[32,4,15,10]", "[32,15,40]"), "inputs_scrambled");
+  EXPECT_EQ(cause("[32,15,4,10]", "[32,15,40]"), "");    // heads after the places: a transpose follows
+  EXPECT_EQ(cause("[32,15,15,10]", "[32,15,150]"), "");  // as many heads as places: shapes do not tell
+  EXPECT_EQ(cause_of_graph(R"([["ScaledDotProductFlashAttentionForCpu",[1],{"sizes":[32,4,15,10]}],)"
+                           R"(["View",[2],{"sizes":[32,15,40]}],["leaf",[],{}]])"),
+            "inputs_scrambled");
+}
+
+TEST(Axes, StatesOfSeveralSamplesInARow) {
+  const auto cause = [](const char* state) {  // 16 samples, a layer of 4 inputs
+    return cause_of_graph(
+        fmt::format(R"([["Addmm",[1,2,3],{{}}],["parameter",[],{{"number":1}}],["View",[4],{{"sizes":{}}}],)"
+                    R"(["T",[5],{{}}],["Stack",[],{{"dim":0}}],["parameter",[],{{"number":0}}]])",
+                    state));
+  };
+  EXPECT_EQ(cause("[2,16,2]"), "inputs_scrambled");
+  EXPECT_EQ(cause("[16,2,2]"), "");
+  EXPECT_EQ(cause("[1,16,4]"), "");
+}
+
+TEST(OutputActivation, ASoftmaxBeforeADistributionOfLogits) {
+  const auto cause = [](const char* before) {
+    return cause_of_graph(fmt::format(
+        R"([["Mean",[1],{{}}],["Gather",[2],{{}}],["Sub",[3,4],{{}}],["{}",[5],{{}}],["Logsumexp",[3],{{}}],["leaf",[],{{}}]])",
+        before));
+  };
+  EXPECT_EQ(cause("Softmax"), "output_activation");
+  EXPECT_EQ(cause("Tanh"), "");
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

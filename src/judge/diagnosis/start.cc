@@ -1,6 +1,7 @@
 // The start: initialisation, and the activations that come of it.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -27,6 +28,14 @@ bool is_scale(const Case& seen, std::size_t number) {
   return scales;
 }
 
+// The weight as it was when it was first measured: of what no optimizer of torch steps that is after a step.
+double first_weight(const Case& seen, std::size_t number) {
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    if (const double weight = snapshot.at("weight", number); std::isfinite(weight)) return weight;
+  }
+  return std::nan("");
+}
+
 void look_for_symmetry(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   const Snapshot& first = seen.snapshots().front();
@@ -34,7 +43,7 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
   std::vector<std::string> constant, zero;
   std::size_t maps = 0, moved = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const double spread = first.at("unit_spread", i), weight = first.at("weight", i);
+    const double spread = first.at("unit_spread", i), weight = first_weight(seen, i);
     const bool is_table = seen.kind_of_owner(parameters[i]).find("Embedding") != std::string::npos;
     if (!(seen.is_map(parameters[i]) || (is_table && weight > 1e-9)) || !(spread >= 0) || parameters[i].shape[0] < 2 ||
         parameters[i].fan_in() < 2 || is_scale(seen, i))
@@ -71,6 +80,48 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
                         0,
                         seen.place("optimizer")});
   }
+}
+
+// Have these two been the same at each look, to the last digit, though they change?
+bool are_copies(const Case& seen, std::size_t one, std::size_t other) {
+  constexpr std::size_t kCopyLooks = 5;
+  std::set<double> weights;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double weight = snapshot.at("weight", one), gradient = snapshot.at("gradient", one);
+    if (!std::isfinite(weight)) continue;
+    if (!(gradient > 0) || weight != snapshot.at("weight", other) || gradient != snapshot.at("gradient", other))
+      return false;
+    weights.insert(weight);
+  }
+  return weights.size() >= kCopyLooks;
+}
+
+// Modules that are to differ, such as experts, and begin as copies of one: the same gradients keep them the same.
+void look_for_copies(const Case& seen, Findings& findings) {
+  constexpr double kMinElements = 16;
+  if (seen.snapshots().empty()) return;
+  const auto& parameters = seen.structure().parameters;
+  std::vector<std::string> copies;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!seen.is_map(parameters[i]) || static_cast<double>(parameters[i].elements()) < kMinElements ||
+        !(seen.snapshots().front().at("unit_spread", i) > 1e-5))
+      continue;
+    for (std::size_t before = 0; before < i; ++before) {
+      if (parameters[before].shape != parameters[i].shape || !are_copies(seen, before, i)) continue;
+      if (copies.empty()) copies.push_back(parameters[before].name);
+      copies.push_back(parameters[i].name);
+      break;
+    }
+  }
+  if (copies.size() < 2) return;
+  findings.push_back({"constant_initialisation",
+                      0.92,
+                      fmt::format("{} begin as copies of each other, and stay copies", listed(copies)),
+                      {fmt::format("weights and gradients of {} parameters were the same at each look", copies.size()),
+                       "what gets the same gradients from the same start never differs"},
+                      {},
+                      0,
+                      seen.place("optimizer")});
 }
 
 void look_for_scale(const Case& seen, Findings& findings) {
@@ -352,6 +403,7 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
 
 void look_at_start(const Case& seen, Findings& findings) {
   look_for_symmetry(seen, findings);
+  look_for_copies(seen, findings);
   look_for_scale(seen, findings);
   look_for_sure_beginners(seen, findings);
   look_for_huge_answers(seen, findings);

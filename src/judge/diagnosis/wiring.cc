@@ -119,6 +119,47 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
                       seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
 }
 
+// Has it had gradients at each look, and never changed by a bit?
+bool stands_still(const Case& seen, std::size_t number) {
+  constexpr std::size_t kStillLooks = 6;
+  std::size_t looks = 0;
+  double weight = std::nan("");
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double now = snapshot.at("weight", number);
+    if (!std::isfinite(now)) continue;
+    if (!(snapshot.at("gradient", number) > 0) || (looks > 0 && now != weight)) return false;
+    weight = now;
+    ++looks;
+  }
+  return looks >= kStillLooks && weight > 0;
+}
+
+// Tensors of a program that steps them itself: some get gradients and are left as they are, while others move.
+void look_for_still_tensors(const Case& seen, Findings& findings) {
+  const auto& optimizers = seen.structure().optimizers;
+  if (!std::all_of(optimizers.begin(), optimizers.end(), [](const auto& each) { return each.kind.empty(); })) return;
+  const auto& parameters = seen.structure().parameters;
+  std::vector<std::string> still;
+  std::size_t moving = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!contains(parameters[i].dtype, "float32") && !contains(parameters[i].dtype, "float64")) continue;
+    if (stands_still(seen, i))
+      still.push_back(parameters[i].name.empty() ? shape(parameters[i].shape) : parameters[i].name);
+    else if (median_of(seen.history, "update", i) > 0)
+      ++moving;
+  }
+  if (still.empty() || moving == 0) return;
+  findings.push_back({"parameters_not_in_optimizer",
+                      0.96,
+                      fmt::format("The tensors {} get gradients at each step, and no step changes them", listed(still)),
+                      {fmt::format("{} other tensors are changed by the program's own steps", moving),
+                       "what is computed of a tensor with requires_grad, as its transpose, is no leaf: its .grad stays "
+                       "None"},
+                      {},
+                      0,
+                      seen.place("step")});
+}
+
 bool are_all_zero(const Case& seen) {
   const auto& parameters = seen.structure().parameters;
   bool any = false;
@@ -532,6 +573,7 @@ void look_at_wiring(const Case& seen, Findings& findings) {
   look_for_unregistered(seen, findings);
   const std::vector<GradientFacts> facts = gradients_of(seen);
   look_for_forgotten(seen, facts, findings);
+  look_for_still_tensors(seen, findings);
   look_for_cuts(seen, facts, findings);
   look_for_late_cut(seen, findings);
   look_for_stale_gradients(seen, findings);

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import gc
 import json
+import random
 import time
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
+import numpy as np
 import pytest
 import torch
 from asking import ask_for_examination
@@ -16,7 +18,7 @@ from torch import nn
 
 import trainwarden
 import trainwarden.torch as twt
-from trainwarden.torch.examination import allowance, batches, description, examiner, graph, optimizers, program_calls
+from trainwarden.torch.examination import allowance, batches, description, examiner, graph, optimizers, program_calls, seeds
 from trainwarden.torch.examination.allowance import Allowance
 
 _PREFIX = "trainwarden/examination/"
@@ -204,10 +206,18 @@ def test_an_optimizer_that_is_made_again_is_no_new_training(tmp_path: Path) -> N
 
 def test_seeds_and_states_that_the_program_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     program_calls.watch()
-    program_calls.take_seeds()
+    seeds.take()
     torch.manual_seed(7)
     torch.random.manual_seed(8)
-    assert program_calls.take_seeds() == [7, 8] and program_calls.take_seeds() == []
+    assert seeds.take() == [7, 8] and seeds.take() == []
+    random.seed(9)
+    first = random.random()
+    random.seed(a=9)
+    assert random.random() == first == random.Random(9).random()
+    np.random.seed(10)
+    assert np.random.default_rng(11).integers(5) == np.random.default_rng(seed=11).integers(5)
+    random.Random().random()  # no seed of the program's
+    assert seeds.take() == [9, 9, 9, 10, 11, 11]
     monkeypatch.setattr(program_calls, "loaded", [])
     net = nn.Linear(4, 3)
     state = {"module." + name: value for name, value in net.state_dict().items()}

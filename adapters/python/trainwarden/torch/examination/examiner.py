@@ -20,7 +20,7 @@ from .. import faults
 from ..models import KnownModel
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients
-from . import program_calls
+from . import seeds
 from .allowance import Allowance
 from .batches import Compared, fingerprint, first_tensor, tensors_in
 from .description import Description
@@ -428,8 +428,8 @@ class Examiner:
         look = self._look
         assert look is not None
         numbers = look.numbers
-        if seeds := program_calls.take_seeds():
-            numbers.add("seeds", [float(len(seeds)), float(seeds[-1])])
+        if taken := seeds.take():
+            numbers.add("seeds", [float(len(taken)), float(taken[-1])])
         if not self._has_closure:  # which is called again and again in one step
             numbers.add("calls", [float(each) for each in self._calls])
         if look.modules is not None:

@@ -111,6 +111,9 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
         if name == "Softmax":
             known.update(_attention_of(node._saved_result))
     if name.startswith("ScaledDotProduct") and hasattr(node, _HIDING[0]):
+        query = getattr(node, "_saved_query", None)
+        if isinstance(query, torch.Tensor):
+            known["sizes"] = list(query.shape)
         known["hides"] = any(_is_given(getattr(node, key, None)) for key in _HIDING)
     for key in _SIZES:
         value = getattr(node, key, None)

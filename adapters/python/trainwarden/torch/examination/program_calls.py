@@ -1,5 +1,5 @@
-"""Program calls: what a program does beside its steps that a diagnosis wants to know: the seeds that it sets, and the
-states that it loads into models."""
+"""Program calls: what a program does beside its steps that a diagnosis wants to know: the states that it loads into
+models, and what the modules beside this one look for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any, Callable, NamedTuple
 import torch
 
 from ..exchange import innermost, is_plain, put_around
-from . import dropouts, loaded_files
+from . import dropouts, loaded_files, seeds
 
 _MAX_LOADED = 16
-_MAX_SEEDS = 64
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
@@ -28,7 +27,6 @@ class Loaded(NamedTuple):
 
 
 loaded: list[Loaded] = []  # the first ones of the process
-_seeds: list[int] = []
 _is_watching = False
 
 
@@ -43,26 +41,11 @@ def watch() -> list[Callable[..., Any]]:
         return []
     _is_watching = True
     put = []
-    for function, call in ((torch.random.manual_seed, _manual_seed), (torch.nn.Module.load_state_dict, _load_state_dict)):
-        inner = innermost(function)
-        if is_plain(inner):
-            put_around(inner, call)
-            put.append(call)
-    return [*put, *dropouts.watch(), *loaded_files.watch()]
-
-
-def _manual_seed(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    seed = args[0] if args else kwargs.get("seed")
-    if isinstance(seed, int) and len(_seeds) < _MAX_SEEDS:
-        _seeds.append(seed)
-    return torch_function(*args, **kwargs)
-
-
-def take_seeds() -> list[int]:
-    """Those that were set since it was called last."""
-    global _seeds
-    taken, _seeds = _seeds, []
-    return taken
+    inner = innermost(torch.nn.Module.load_state_dict)
+    if is_plain(inner):
+        put_around(inner, _load_state_dict)
+        put.append(_load_state_dict)
+    return [*put, *seeds.watch(), *dropouts.watch(), *loaded_files.watch()]
 
 
 def _load_state_dict(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
