@@ -29,7 +29,7 @@ class RecordLogTest : public testing::Test {
   }
 
   static std::vector<RunLogLine> all(const std::shared_ptr<storage::MemoryStorage>& storage,
-                                    const LogFilter& filter = {}) {
+                                     const LogFilter& filter = {}) {
     std::vector<RunLogLine> lines;
     const auto log = open(storage, filter);
     EXPECT_TRUE(log->visit_all(into(lines)).ok());

@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMaxListed = 1'000;       // paths in a summary
+constexpr std::size_t kMaxListed = 1'000;        // paths in a summary
 constexpr std::int64_t kNearNs = 2'000'000'000;  // times of two clocks that tell nothing
 constexpr milliseconds kFirstPause{1'000}, kLongestPause{10'000};
 
