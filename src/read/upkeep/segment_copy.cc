@@ -39,11 +39,11 @@ std::string describe_frame(const FrameHeader& header) {
 }
 
 std::string encode_samples_of(const format::SampleTableReader& table, std::span<const std::size_t> series) {
-  constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLastTime = std::numeric_limits<std::int64_t>::max();
   std::vector<std::vector<Sample>> samples(series.size());
   format::SampleTable kept;
   for (std::size_t i = 0; i < series.size(); ++i) {
-    table.read(series[i], std::numeric_limits<std::int64_t>::min(), kAlways, samples[i]);
+    table.read(series[i], std::numeric_limits<std::int64_t>::min(), kLastTime, samples[i]);
     for (const Sample& sample : samples[i]) kept.ticks.push_back(sample.unix_ns);
   }
   std::sort(kept.ticks.begin(), kept.ticks.end());

@@ -359,8 +359,9 @@ void CopyTree::Work::remove_extra() {
     }
     return false;
   };
-  for (const auto& [path, file] : there_) {
+  for (const auto& [path, found] : there_) {
     if (is_behind_link(path)) continue;
+    const CopyFile& file = found;  // clang 14 lets no lambda have a structured binding
     const Status removed = options_.dry_run ? Status() : patiently([&] { return to_->remove(file); });
     if (!removed.ok()) {
       add_problem(path, removed);
