@@ -93,7 +93,9 @@ TEST_F(JournalTest, AStepOfManyTensorsComesBackBitForBit) {
     EXPECT_EQ(bundle_frames_of(storage_->content(segment_path(0))).size(), 6u);
     const auto reader = read();
     EXPECT_EQ(difference(*reader, 0, step->batch()), "");
-    for (const Record& record : *reader->records(0)) {
+    const auto records = reader->records(0);
+    ASSERT_TRUE(records.ok());
+    for (const Record& record : *records) {
       const auto value = reader->read_value(record);
       const auto shared = reader->read_shared_value(record);
       ASSERT_TRUE(value.ok());

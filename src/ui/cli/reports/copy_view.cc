@@ -20,7 +20,7 @@ using copy::CopySummary;
 constexpr std::int64_t kSpeedWindowNs = 10'000'000'000;
 constexpr std::int64_t kSpeedFromNs = 1'000'000'000;
 constexpr double kNsInSecond = 1e9;
-constexpr std::size_t kMostNames = 10;
+constexpr std::size_t kMaxShownNames = 10;
 
 std::string count_of(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -32,7 +32,7 @@ std::string shown_path(const std::string& path) {
 
 void print_names(const std::vector<std::string>& names, std::string_view what) {
   if (names.empty()) return;
-  const std::size_t shown = std::min(names.size(), kMostNames);
+  const std::size_t shown = std::min(names.size(), kMaxShownNames);
   const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown));
   emit(stderr, "trainwarden: {}: {}{}\n", what, fmt::join(first, ", "),
        names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
@@ -44,14 +44,14 @@ void print_what_went_wrong(const CopySummary& summary) {
               fmt::format("{} {} not followed and not copied", count_of(links, "link"), links == 1 ? "was" : "were"));
   std::size_t told = 0;
   for (const copy::LeftOut& left : summary.left_out) {
-    if (++told <= kMostNames) emit(stderr, "trainwarden: warning: {} was left out: {}\n", left.path, Message{left.why});
+    if (++told <= kMaxShownNames) emit(stderr, "trainwarden: warning: {} was left out: {}\n", left.path, Message{left.why});
   }
   for (const copy::CopyProblem& problem : summary.problems) {
-    if (++told > kMostNames) continue;
+    if (++told > kMaxShownNames) continue;
     emit(stderr, "trainwarden: error: {} was not copied: {}\n", shown_path(problem.path),
          Message{problem.status.message()});
   }
-  if (told > kMostNames) emit(stderr, "trainwarden: and {} more; --json has them all\n", told - kMostNames);
+  if (told > kMaxShownNames) emit(stderr, "trainwarden: and {} more; --json has them all\n", told - kMaxShownNames);
   if (summary.ended_by.ok()) return;
   const std::uint64_t done = summary.files_copied + summary.files_same + summary.problems.size();
   emit(stderr,
