@@ -44,7 +44,8 @@ void print_what_went_wrong(const CopySummary& summary) {
               fmt::format("{} {} not followed and not copied", count_of(links, "link"), links == 1 ? "was" : "were"));
   std::size_t told = 0;
   for (const copy::LeftOut& left : summary.left_out) {
-    if (++told <= kMaxShownNames) emit(stderr, "trainwarden: warning: {} was left out: {}\n", left.path, Message{left.why});
+    if (++told <= kMaxShownNames)
+      emit(stderr, "trainwarden: warning: {} was left out: {}\n", left.path, Message{left.why});
   }
   for (const copy::CopyProblem& problem : summary.problems) {
     if (++told > kMaxShownNames) continue;
