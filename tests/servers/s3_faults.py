@@ -13,6 +13,7 @@ of these faults, drawn from the seed:
   refused      the connection is closed before the server has seen the request
   cut          the answer ends in the middle of its body
   late         the answer comes half a second later
+  damaged      a byte in the middle of the request's body is another one when the server gets it
 """
 import argparse
 import http.client
@@ -21,7 +22,7 @@ import random
 import threading
 import time
 
-FAULTS = ("slow-down", "too-many", "internal", "lost", "refused", "cut", "late")
+FAULTS = ("slow-down", "too-many", "internal", "lost", "refused", "cut", "late", "damaged")
 CODES = {"slow-down": (503, "SlowDown"), "too-many": (429, "SlowDown"), "internal": (500, "InternalError")}
 
 
@@ -66,6 +67,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.fail(fault)
         if fault == "refused":
             return self.hang_up()
+        if fault == "damaged" and body:
+            middle = len(body) // 2
+            body = body[:middle] + bytes([body[middle] ^ 1]) + body[middle + 1 :]
         status, headers, content = self.forward(body)
         if fault == "internal":
             return self.fail(fault)

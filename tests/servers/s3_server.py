@@ -4,9 +4,13 @@
 usage: s3_server.py [--bucket NAME]
 
 Listens on 127.0.0.1, prints "port N KEY_ID SECRET" once it does and the bucket is there, and runs until it is killed. Each
-request must be signed with that key; moto works the signature out anew, by botocore.
+request must be signed with that key; moto works the signature out anew, by botocore. What moto leaves out is done here:
+digests that come with a body are compared with it, as Amazon's S3 does.
 """
 import argparse
+import base64
+import hashlib
+import io
 import json
 import logging
 import os
@@ -14,9 +18,34 @@ import threading
 
 os.environ["INITIAL_NO_AUTH_ACTION_COUNT"] = "4"  # those that make the user, its key, its policy and the bucket
 import boto3  # noqa: E402
+from moto.moto_server import threaded_moto_server  # noqa: E402
 from moto.server import ThreadedMotoServer  # noqa: E402
 
 MAY_ALL = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
+
+SHA256_DIGITS = 64  # anything shorter is a word, such as UNSIGNED-PAYLOAD
+Moto = threaded_moto_server.DomainDispatcherApplication
+
+
+class ComparesDigests(Moto):
+    def __call__(self, environ, start_response):
+        if environ.get("HTTP_TRANSFER_ENCODING"):
+            return super().__call__(environ, start_response)
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(body)
+        sha256, md5 = environ.get("HTTP_X_AMZ_CONTENT_SHA256", ""), environ.get("HTTP_CONTENT_MD5", "")
+        code = ""
+        if len(sha256) == SHA256_DIGITS and hashlib.sha256(body).hexdigest() != sha256:
+            code = "XAmzContentSHA256Mismatch"
+        if md5 and base64.b64encode(hashlib.md5(body).digest()).decode() != md5:
+            code = "BadDigest"
+        if not code:
+            return super().__call__(environ, start_response)
+        start_response("400 Bad Request", [("Content-Type", "application/xml")])
+        return [f"<Error><Code>{code}</Code></Error>".encode()]
+
+
+threaded_moto_server.DomainDispatcherApplication = ComparesDigests
 
 
 def main():

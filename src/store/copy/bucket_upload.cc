@@ -108,7 +108,7 @@ class LargeUpload final : public FileReceiver {
       keep(chunk, digest, found->second.etag);
       return Arrival::kWasThere;
     }
-    TRAINWARDEN_ASSIGN_OR_RETURN(std::string etag, client_->put_part(key_, id_, number, content));
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::string etag, client_->put_part(key_, id_, number, content, binary));
     keep(chunk, digest, std::move(etag));
     return Arrival::kSent;
   }

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{64} << 20;  // whose d
 constexpr int kMaxMirrorPages = 10'000;
 constexpr std::uint64_t kMaxRequestBytes = 64 * 1024, kMaxLeaseBytes = 64 * 1024;
 constexpr int kMaxDepth = 16;
-constexpr std::size_t kMaxSenders = 4;  // at once; each has at most a part of an object in memory
+constexpr std::size_t kMaxSenders = 4;  // files at once; the client bounds what of them is in memory
 
 std::string_view name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);

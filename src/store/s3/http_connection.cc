@@ -9,6 +9,7 @@ namespace trainwarden::storage {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = 64 * 1024;
+constexpr long kSendBytes = 512 * 1024;
 constexpr long kSlowBytesPerSecond = 1, kSlowSeconds = 20;
 
 struct Reader {
@@ -43,6 +44,8 @@ void set_method(exchange::Transfer& transfer, const ClientRequest& request) {
   if (method == "HEAD") transfer.set(CURLOPT_NOBODY, 1L);
   if (method == "PUT" || method == "POST") {
     transfer.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    // Half as many calls of the system as with libcurl's 64 KiB.
+    if (request.body.size() > static_cast<std::size_t>(kSendBytes)) transfer.set(CURLOPT_UPLOAD_BUFFERSIZE, kSendBytes);
     transfer.set(CURLOPT_POSTFIELDS, request.body.empty() ? "" : as_text(request.body).data());  // not copied
   }
   if (method != "GET" && method != "HEAD") transfer.set(CURLOPT_CUSTOMREQUEST, request.method);

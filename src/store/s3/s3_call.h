@@ -9,6 +9,7 @@
 namespace trainwarden::storage {
 
 inline constexpr std::size_t kMaxS3TextBytes = 64 * 1024;  // of an error, or of a short answer
+inline constexpr const char* kMd5Header = "content-md5";
 inline constexpr std::size_t kMaxPageBytes = 16 << 20;
 
 struct S3Client::Call {

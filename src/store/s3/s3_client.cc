@@ -52,9 +52,9 @@ exchange::TransferLimits limits_of(const S3Settings& settings) {
 // Is it worth another attempt?
 bool passes(int status, const std::string& code) {
   static constexpr std::string_view kPassing[] = {
-      "SlowDown",   "RequestTimeout",      "InternalError",        "ServiceUnavailable",
-      "Throttling", "ThrottlingException", "RequestLimitExceeded", "ConditionalRequestConflict",
-      "BadDigest"};
+      "SlowDown",   "RequestTimeout",           "InternalError",        "ServiceUnavailable",
+      "Throttling", "ThrottlingException",      "RequestLimitExceeded", "ConditionalRequestConflict",
+      "BadDigest",  "XAmzContentSHA256Mismatch"};
   const bool is_passing_code = std::find(std::begin(kPassing), std::end(kPassing), code) != std::end(kPassing);
   return status == 408 || status == 425 || status == 429 || status >= 500 ? status != 501 : is_passing_code;
 }
@@ -151,17 +151,31 @@ void S3Client::keep_connection(std::unique_ptr<HttpConnection> connection) {
   if (idle_.size() < kMaxIdle) idle_.push_back(std::move(connection));
 }
 
+// Each body has a digest that the server compares with what has come: the SHA-256 of its signature, or the MD5 where it
+// has one and the connection is encrypted, as AWS's tools have it; where nothing is signed the MD5.
+Status S3Client::sign(const Call& call, const AwsCredentials& credentials, std::int64_t clock_offset_ns,
+                      HeaderMap& headers) const {
+  const bool has_md5 = headers.contains(kMd5Header);
+  if (credentials.key_id.empty()) {
+    if (has_md5 || call.body.empty()) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string md5, exchange::md5(as_text(call.body)));
+    headers[kMd5Header] = exchange::base64(md5);
+    return {};
+  }
+  std::string hash = "UNSIGNED-PAYLOAD";
+  if (!has_md5 || !settings_.is_encrypted) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(hash, exchange::sha256_hex(as_text(call.body)));
+  }
+  headers["host"] = host();
+  const std::string path = path_of(call.key);
+  const SignedParts parts{.method = call.method, .path = path, .query = &call.query, .payload_hash = hash};
+  return sign_v4(parts, credentials, settings_.region, clock_.unix_ns() + clock_offset_ns, headers);
+}
+
 Result<S3Client::Outcome> S3Client::attempt(const Call& call, std::int64_t clock_offset_ns) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const AwsCredentials credentials, credentials_->get());
   ClientRequest request{.method = call.method, .url = url_of(call), .headers = call.headers, .body = call.body};
-  if (!credentials.key_id.empty()) {
-    request.headers["host"] = host();
-    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string hash, exchange::sha256_hex(as_text(call.body)));
-    const std::string path = path_of(call.key);
-    const SignedParts parts{.method = call.method, .path = path, .query = &call.query, .payload_hash = hash};
-    TRAINWARDEN_RETURN_IF_ERROR(
-        sign_v4(parts, credentials, settings_.region, clock_.unix_ns() + clock_offset_ns, request.headers));
-  }
+  TRAINWARDEN_RETURN_IF_ERROR(sign(call, credentials, clock_offset_ns, request.headers));
   Outcome outcome;
   request.max_bytes_per_second = settings_.max_bytes_per_second;
   const TakeBody take_error = take_up_to(outcome.error, kMaxS3TextBytes);

@@ -26,11 +26,15 @@
 #include "store/s3/credentials.h"
 #include "store/s3/fork_aware_mutex.h"
 #include "store/s3/http_connection.h"
+#include "store/s3/part_buffers.h"
 #include "store/s3/retry_pauses.h"
 #include "store/s3/s3_documents.h"
 #include "store/s3/s3_settings.h"
 
 namespace trainwarden::storage {
+
+// Of 16 MiB, but for those of objects beyond 160 GiB (content_tag.h).
+inline constexpr std::size_t kPartsAtOnce = 4;
 
 enum class PutCondition { kAlways, kIfAbsent };
 
@@ -61,8 +65,9 @@ class S3Client {
   // kOutOfRange when it is larger than `limit_bytes`.
   Result<std::string> get_whole(const std::string& key, std::uint64_t limit_bytes);
   Status put(const std::string& key, ByteSpan content, PutCondition condition);
-  // What `read` gives, `bytes` of it, in place of what is there: in parts where it is large, so that no more than some
-  // of them are in memory. Nothing of it is seen before all of it is there.
+  // What `read` gives, `bytes` of it, in place of what is there: in parts where it is large, some of them at once, so
+  // `read` is called from several threads. Of all uploads of a client kPartsAtOnce parts are in memory. Nothing of it
+  // is seen before all of it is there.
   using ReadBytes = std::function<Status(std::uint64_t offset, MutableByteSpan destination)>;
   Status put_large(const std::string& key, std::uint64_t bytes, const ReadBytes& read);
   // In place of what is there. The tag of what the server has now, which was compared with the content where it can be.
@@ -70,8 +75,10 @@ class S3Client {
 
   // Uploads in parts, which others may go on with (docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html).
   Result<std::string> begin_upload(const std::string& key);
-  // `number` from 1. The part's tag. kNotFound: there is no such upload any more.
-  Result<std::string> put_part(const std::string& key, const std::string& upload, int number, ByteSpan content);
+  // `number` from 1. `md5` of the content, 16 bytes, where the caller has it: then the server compares that too, and
+  // the tag is compared with it. The part's tag. kNotFound: there is no such upload any more.
+  Result<std::string> put_part(const std::string& key, const std::string& upload, int number, ByteSpan content,
+                               const std::string& md5 = "");
   // The object's tag. Parts 1, 2, ... have these tags.
   Result<std::string> end_upload(const std::string& key, const std::string& upload,
                                  const std::vector<std::string>& etags);
@@ -102,7 +109,8 @@ class S3Client {
   struct Call;
   struct Outcome;
 
-  Result<std::string> put_content(const std::string& key, QueryParameters query, ByteSpan content);
+  Result<std::string> put_content(const std::string& key, QueryParameters query, ByteSpan content,
+                                  const std::string& md5);
   Result<std::vector<std::string>> put_parts(const std::string& key, const std::string& upload, std::uint64_t bytes,
                                              const ReadBytes& read);
   Result<Outcome> perform(const Call& call);
@@ -110,6 +118,8 @@ class S3Client {
   std::string url_of(const Call& call) const;
   std::string host() const;
   std::string path_of(const std::string& key) const;
+  Status sign(const Call& call, const AwsCredentials& credentials, std::int64_t clock_offset_ns,
+              HeaderMap& headers) const;
   Status error_of(const Call& call, const Outcome& outcome) const;
   std::unique_ptr<HttpConnection> take_connection();
   bool wait(std::chrono::milliseconds time) const;
@@ -123,6 +133,7 @@ class S3Client {
   const std::stop_token stop_;
   const S3Ground ground_;
   RetryPauses retries_;
+  PartBuffers parts_{kPartsAtOnce};
   ForkAwareMutex mutex_;
   std::vector<std::unique_ptr<HttpConnection>> idle_;
   pid_t idle_of_;                                  // the process whose connections these are

@@ -1,8 +1,12 @@
 // Objects that are put in parts, and those that are put with a digest which the server compares.
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "core/exchange/digest.h"
 #include "store/s3/content_tag.h"
@@ -18,9 +22,10 @@ constexpr int kMaxUploadPages = 1'000;
 
 Status S3Client::put_large(const std::string& key, std::uint64_t bytes, const ReadBytes& read) {
   if (bytes <= kPartBytes) {
-    std::string content(bytes, '\0');
-    TRAINWARDEN_RETURN_IF_ERROR(read(0, std::as_writable_bytes(std::span(content))));
-    return put(key, as_bytes(content), PutCondition::kAlways);
+    auto loan = parts_.borrow();
+    loan.bytes().resize(bytes);
+    TRAINWARDEN_RETURN_IF_ERROR(read(0, std::as_writable_bytes(std::span(loan.bytes()))));
+    return put(key, as_bytes(loan.bytes()), PutCondition::kAlways);
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string upload, begin_upload(key));
   const auto etags = put_parts(key, upload, bytes, read);
@@ -43,42 +48,64 @@ Result<std::string> S3Client::begin_upload(const std::string& key) {
 
 Result<std::vector<std::string>> S3Client::put_parts(const std::string& key, const std::string& upload,
                                                      std::uint64_t bytes, const ReadBytes& read) {
-  const std::uint64_t part_bytes = part_bytes_for(bytes);
-  std::vector<std::string> etags;
-  std::string part;
-  for (std::uint64_t offset = 0; offset < bytes; offset += part_bytes) {
+  const std::uint64_t part_bytes = part_bytes_for(bytes), count = (bytes + part_bytes - 1) / part_bytes;
+  std::vector<std::string> etags(count);
+  std::atomic<std::uint64_t> next = 0;
+  std::mutex mutex;
+  Status failure;  // the first one; no part is begun after it
+  const auto put_one = [&](std::uint64_t index) -> Status {
+    auto loan = parts_.borrow();
+    std::string& part = loan.bytes();
+    const std::uint64_t offset = index * part_bytes;
     part.resize(std::min(part_bytes, bytes - offset));
     TRAINWARDEN_RETURN_IF_ERROR(read(offset, std::as_writable_bytes(std::span(part))));
-    TRAINWARDEN_ASSIGN_OR_RETURN(std::string etag,
-                                 put_part(key, upload, static_cast<int>(etags.size()) + 1, as_bytes(part)));
-    etags.push_back(std::move(etag));
+    TRAINWARDEN_ASSIGN_OR_RETURN(etags[index], put_part(key, upload, static_cast<int>(index) + 1, as_bytes(part)));
+    return {};
+  };
+  const auto put_all = [&] {
+    for (std::uint64_t index = next++; index < count; index = next++) {
+      const Status status = no_throw([&] { return put_one(index); });
+      if (status.ok()) continue;
+      next = count;
+      const std::lock_guard guard(mutex);
+      if (failure.ok()) failure = status;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 1; i < std::min<std::uint64_t>(kPartsAtOnce, count); ++i) threads.emplace_back(put_all);
+    put_all();
   }
+  if (!failure.ok()) return failure;
   return etags;
 }
 
 // The server compares the digest with what has come, and its answer's tag says what it has kept.
-Result<std::string> S3Client::put_content(const std::string& key, QueryParameters query, ByteSpan content) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string digest, exchange::md5(as_text(content)));
+Result<std::string> S3Client::put_content(const std::string& key, QueryParameters query, ByteSpan content,
+                                          const std::string& md5) {
   Call call{.method = "PUT", .key = key, .query = std::move(query), .body = content};
-  call.headers = {{"content-type", "application/octet-stream"}, {"content-md5", exchange::base64(digest)}};
+  call.headers["content-type"] = "application/octet-stream";
+  if (!md5.empty()) call.headers[kMd5Header] = exchange::base64(md5);
   TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome outcome, perform(call));
   if (!outcome.is_fine()) return error_of(call, outcome);
   const HeaderMap& headers = outcome.answer.headers;
   const std::string etag = header_of(headers, "etag");
   const auto tag = parse_content_tag(etag);
-  if (!tag || tag->parts != 0 || has_opaque_etag(headers) || tag->digest == exchange::hex(digest)) return etag;
+  const bool says_nothing = md5.empty() || !tag || tag->parts != 0 || has_opaque_etag(headers);
+  if (says_nothing || tag->digest == exchange::hex(md5)) return etag;
   return Status(Code::kDataLoss, fmt::format("s3://{}/{}: the server has other bytes than were sent: expected MD5 {}, "
                                              "found {}",
-                                             bucket_, printable(key), exchange::hex(digest), printable(etag)));
+                                             bucket_, printable(key), exchange::hex(md5), printable(etag)));
 }
 
 Result<std::string> S3Client::put_checked(const std::string& key, ByteSpan content) {
-  return put_content(key, {}, content);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string md5, exchange::md5(as_text(content)));
+  return put_content(key, {}, content, md5);
 }
 
-Result<std::string> S3Client::put_part(const std::string& key, const std::string& upload, int number,
-                                       ByteSpan content) {
-  return put_content(key, {{"partNumber", std::to_string(number)}, {"uploadId", upload}}, content);
+Result<std::string> S3Client::put_part(const std::string& key, const std::string& upload, int number, ByteSpan content,
+                                       const std::string& md5) {
+  return put_content(key, {{"partNumber", std::to_string(number)}, {"uploadId", upload}}, content, md5);
 }
 
 // An answer that began as a success may end as an error, which its document says.

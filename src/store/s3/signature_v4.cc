@@ -22,7 +22,7 @@ std::string time_text(std::int64_t unix_ns) {
 }
 
 bool is_signed(std::string_view header) {
-  return header == "host" || header.starts_with("x-amz-");
+  return header == "host" || header == "content-md5" || header.starts_with("x-amz-");
 }
 
 Result<std::string> signing_key(const AwsCredentials& credentials, std::string_view date, std::string_view region) {

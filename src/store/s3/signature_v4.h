@@ -25,11 +25,11 @@ struct SignedParts {
   std::string_view method;  // "GET"
   std::string_view path;    // of the URL, encoded: "/bucket/key"
   const QueryParameters* query = nullptr;
-  std::string_view payload_hash;  // SHA-256 of the body, in hexadecimal digits
+  std::string_view payload_hash;  // SHA-256 of the body, in hexadecimal digits, or "UNSIGNED-PAYLOAD"
 };
 
 // Adds authorization, x-amz-date and x-amz-content-sha256, and with a session x-amz-security-token. Signed are host,
-// which must be there, and all of x-amz-.
+// which must be there, content-md5 and all of x-amz-.
 Status sign_v4(const SignedParts& parts, const AwsCredentials& credentials, std::string_view region,
                std::int64_t unix_ns, HeaderMap& headers);
 
