@@ -192,6 +192,17 @@ class Copies(unittest.TestCase):
         self.assertEqual(self.there("renewed"), {"large": content(60 * MEGABYTE)})
         self.assertGreaterEqual(len(record.read_text().splitlines()), 3)
 
+    def test_a_web_identity_becomes_a_role(self):
+        del self.environment["AWS_ACCESS_KEY_ID"], self.environment["AWS_SECRET_ACCESS_KEY"]
+        self.environment.update(AWS_WEB_IDENTITY_TOKEN_FILE=str(self.folder / "token"),
+                                AWS_ROLE_ARN="arn:aws:iam::123456789012:role/trainer", AWS_ROLE_SESSION_NAME="copies")
+        self.write("data/one", b"1")
+        _, errors = self.run_cli("cp", "data", "s3://bucket/role", code=1)
+        self.assertIn("AWS_WEB_IDENTITY_TOKEN_FILE names ", errors)
+        self.write("token", b"eyJhbGciOiJSUzI1NiJ9.any.any")
+        self.run_cli("cp", "data", "s3://bucket/role")
+        self.assertEqual(self.there("role"), {"one": b"1"})
+
     def test_bandwidth_is_kept(self):
         self.write("data/file", content(12 * MEGABYTE))
         began = time.monotonic()

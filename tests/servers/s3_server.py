@@ -5,7 +5,8 @@ usage: s3_server.py [--bucket NAME]
 
 Listens on 127.0.0.1, prints "port N KEY_ID SECRET" once it does and the bucket is there, and runs until it is killed. Each
 request must be signed with that key; moto works the signature out anew, by botocore. What moto leaves out is done here:
-digests that come with a body are compared with it, as Amazon's S3 does.
+digests that come with a body are compared with it, as Amazon's S3 does. STS is there too: any web identity may have the
+role arn:aws:iam::123456789012:role/trainer, whose credentials may do all in the bucket.
 """
 import argparse
 import base64
@@ -16,13 +17,16 @@ import logging
 import os
 import threading
 
-os.environ["INITIAL_NO_AUTH_ACTION_COUNT"] = "4"  # those that make the user, its key, its policy and the bucket
+os.environ["INITIAL_NO_AUTH_ACTION_COUNT"] = "6"  # those of main(): the user, the role, the bucket
 import boto3  # noqa: E402
 from moto.moto_server import threaded_moto_server  # noqa: E402
 from moto.server import ThreadedMotoServer  # noqa: E402
+from moto.sts.responses import TokenResponse  # noqa: E402
 
 MAY_ALL = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
 
+MAY_ASSUME = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRoleWithWebIdentity",
+                                                     "Principal": {"Federated": "any"}}]}
 SHA256_DIGITS = 64  # anything shorter is a word, such as UNSIGNED-PAYLOAD
 Moto = threaded_moto_server.DomainDispatcherApplication
 
@@ -46,6 +50,8 @@ class ComparesDigests(Moto):
 
 
 threaded_moto_server.DomainDispatcherApplication = ComparesDigests
+# moto wants a signature there, which who has a web identity cannot give.
+TokenResponse._authenticate_and_authorize_normal_action = lambda *_: None
 
 
 def main():
@@ -62,6 +68,8 @@ def main():
     users.create_user(UserName="user")
     key = users.create_access_key(UserName="user")["AccessKey"]
     users.put_user_policy(UserName="user", PolicyName="all", PolicyDocument=json.dumps(MAY_ALL))
+    users.create_role(RoleName="trainer", AssumeRolePolicyDocument=json.dumps(MAY_ASSUME))
+    users.put_role_policy(RoleName="trainer", PolicyName="all", PolicyDocument=json.dumps(MAY_ALL))
     boto3.client("s3", **reach).create_bucket(Bucket=arguments.bucket)
     print(f"port {port} {key['AccessKeyId']} {key['SecretAccessKey']}", flush=True)
     threading.Event().wait()

@@ -12,6 +12,7 @@
 #include "core/base/text_file.h"
 #include "store/s3/aws_profile.h"
 #include "store/s3/credential_service.h"
+#include "store/s3/web_identity.h"
 
 namespace trainwarden::storage {
 namespace {
@@ -81,7 +82,12 @@ void CredentialChain::forget() {
 Result<AwsCredentials> CredentialChain::find() const {
   if (is_on(environment_, variable::kUnsigned)) return AwsCredentials{};
   if (AwsCredentials found = of_variables(environment_); is_whole(found)) return found;
-  if (AwsCredentials found = of_profile(read_aws_profile(environment_)); is_whole(found)) return found;
+  const AwsSection profile = read_aws_profile(environment_);
+  // Who has set up a token wants no other credentials where it is refused.
+  if (const auto identity = find_web_identity(environment_, profile)) {
+    return assume_role(*identity, environment_, clock_.unix_ns());
+  }
+  if (AwsCredentials found = of_profile(profile); is_whole(found)) return found;
   const CredentialService service = credential_service(environment_);
   if (service.kind != CredentialService::Kind::kNone) {
     const auto answer = ask_for_credentials(service);
@@ -91,9 +97,9 @@ Result<AwsCredentials> CredentialChain::find() const {
   return Status(
       Code::kPermissionDenied,
       fmt::format("no credentials for S3: expected {} and {}, or the profile \"{}\" in ~/.aws/credentials, or "
-                  "a role of this machine; {}=1 reads what everybody may read",
+                  "{} and {}, or a role of this machine; {}=1 reads what everybody may read",
                   variable::kAwsKeyId, variable::kAwsSecret, printable(aws_profile_name(environment_)),
-                  variable::kUnsigned));
+                  variable::kAwsWebIdentityTokenFile, variable::kAwsRoleArn, variable::kUnsigned));
 }
 
 }  // namespace trainwarden::storage

@@ -1,9 +1,11 @@
 // As whom requests are made. The chain of AWS's tools, in this order:
 //
 //   variables    AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
+//   web identity AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN, or web_identity_token_file and role_arn of the profile
 //   profile      aws_access_key_id, aws_secret_access_key, aws_session_token of ~/.aws/credentials and ~/.aws/config
 //   container    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI, with AWS_CONTAINER_AUTHORIZATION_TOKEN or
-//   _TOKEN_FILE instance     the metadata service of EC2, version 2; not where AWS_EC2_METADATA_DISABLED is true
+//                _TOKEN_FILE
+//   instance     the metadata service of EC2, version 2; not where AWS_EC2_METADATA_DISABLED is true
 //
 // TRAINWARDEN_UNSIGNED=1: none of them, for buckets that everybody may read.
 #pragma once

@@ -36,21 +36,27 @@ Status bad(const Setting& setting, std::string_view expected) {
                 fmt::format("{}: expected {}, found \"{}\"", setting.name, expected, printable(setting.value)));
 }
 
-Status read_endpoint(const Setting& setting, S3Settings& settings) {
-  settings.endpoint = setting.value;
-  if (settings.endpoint.empty()) {
-    const std::string_view china = settings.region.starts_with("cn-") ? ".cn" : "";
-    settings.endpoint = fmt::format("https://s3.{}.amazonaws.com{}", settings.region, china);
+Result<std::string> read_region(const Setting& setting) {
+  std::string region = setting.value.empty() ? "us-east-1" : setting.value;
+  if (region.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == std::string::npos)
+    return region;
+  return bad(setting, "a region such as eu-central-1");
+}
+
+// `service` of Amazon's in the region where nothing is set.
+Result<std::string> read_endpoint(const Setting& setting, std::string_view service, const std::string& region) {
+  std::string endpoint = setting.value;
+  if (endpoint.empty()) {
+    endpoint = fmt::format("https://{}.{}.amazonaws.com{}", service, region, region.starts_with("cn-") ? ".cn" : "");
   }
-  while (settings.endpoint.ends_with('/')) settings.endpoint.pop_back();
-  settings.is_encrypted = settings.endpoint.starts_with("https://");
-  const std::size_t scheme = settings.endpoint.find("://");
-  const bool is_url = settings.is_encrypted || settings.endpoint.starts_with("http://");
-  const std::string_view host = is_url ? std::string_view(settings.endpoint).substr(scheme + 3) : std::string_view();
+  while (endpoint.ends_with('/')) endpoint.pop_back();
+  const std::size_t scheme = endpoint.find("://");
+  const bool is_url = endpoint.starts_with("https://") || endpoint.starts_with("http://");
+  const std::string_view host = is_url ? std::string_view(endpoint).substr(scheme + 3) : std::string_view();
   if (host.empty() || host.find_first_of("/?#@ ") != std::string_view::npos) {
     return bad(setting, "https://HOST or http://HOST:PORT, without a user or a path");
   }
-  return {};
+  return endpoint;
 }
 
 Status read_style(const Setting& setting, bool is_of_amazon, const std::string& bucket, S3Settings& settings) {
@@ -92,14 +98,11 @@ Result<S3Settings> read_s3_settings(const Environment& environment, const std::s
     return setting_of(environment, profile, variables, key);
   };
   S3Settings settings;
-  const Setting region = setting({variable::kAwsRegion, variable::kAwsDefaultRegion}, "region");
-  settings.region = region.value.empty() ? "us-east-1" : region.value;
-  if (settings.region.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") !=
-      std::string::npos) {
-    return bad(region, "a region such as eu-central-1");
-  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(settings.region,
+                               read_region(setting({variable::kAwsRegion, variable::kAwsDefaultRegion}, "region")));
   const Setting endpoint = setting({variable::kAwsS3Endpoint, variable::kAwsEndpoint}, "endpoint_url");
-  TRAINWARDEN_RETURN_IF_ERROR(read_endpoint(endpoint, settings));
+  TRAINWARDEN_ASSIGN_OR_RETURN(settings.endpoint, read_endpoint(endpoint, "s3", settings.region));
+  settings.is_encrypted = settings.endpoint.starts_with("https://");
   TRAINWARDEN_RETURN_IF_ERROR(read_style(setting({}, "s3.addressing_style"), endpoint.value.empty(), bucket, settings));
   settings.ca_file = setting({variable::kAwsCaBundle}, "ca_bundle").value;
   TRAINWARDEN_RETURN_IF_ERROR(read_speed(setting({}, "s3.max_bandwidth"), settings));
@@ -108,6 +111,20 @@ Result<S3Settings> read_s3_settings(const Environment& environment, const std::s
   const auto number = parse_int(attempts.value);
   if (!number || *number < 1 || *number > kMaxAttempts) return bad(attempts, fmt::format("1 to {}", kMaxAttempts));
   settings.max_attempts = static_cast<int>(*number);
+  return settings;
+}
+
+Result<StsSettings> read_sts_settings(const Environment& environment) {
+  const AwsSection profile = read_aws_profile(environment);
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      const std::string region,
+      read_region(setting_of(environment, profile, {variable::kAwsRegion, variable::kAwsDefaultRegion}, "region")));
+  StsSettings settings;
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      settings.endpoint, read_endpoint(setting_of(environment, profile,
+                                                  {variable::kAwsStsEndpoint, variable::kAwsEndpoint}, "endpoint_url"),
+                                       "sts", region));
+  settings.ca_file = setting_of(environment, profile, {variable::kAwsCaBundle}, "ca_bundle").value;
   return settings;
 }
 

@@ -35,6 +35,14 @@ struct S3Settings {
 // kInvalidArgument for a value that is none; the message names the variable.
 Result<S3Settings> read_s3_settings(const Environment& environment, const std::string& bucket);
 
+// Where STS is, the service that gives credentials of roles: AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL; endpoint_url; else
+// Amazon's of the region. kInvalidArgument as above.
+struct StsSettings {
+  std::string endpoint;
+  std::string ca_file;
+};
+Result<StsSettings> read_sts_settings(const Environment& environment);
+
 // "10MB/s", "512KB/s", "1GB", "65536": bytes a second, with units of powers of 1,024, as AWS's tools have it. Nothing
 // when it is none.
 std::optional<std::uint64_t> parse_speed(std::string_view text);

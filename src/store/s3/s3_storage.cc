@@ -200,6 +200,10 @@ std::string environment_mark() {
                                                variable::kAwsEndpoint,
                                                variable::kAwsCaBundle,
                                                variable::kAwsMaxAttempts,
+                                               variable::kAwsStsEndpoint,
+                                               variable::kAwsWebIdentityTokenFile,
+                                               variable::kAwsRoleArn,
+                                               variable::kAwsRoleSessionName,
                                                variable::kAwsContainerFullUri,
                                                variable::kAwsContainerRelativeUri,
                                                "HOME"};
