@@ -61,9 +61,10 @@ void Oracle::check(std::span<const std::int64_t> seen, bool whole, bool reports_
   }
 }
 
-// In the midst of a file, what is missing must be told. At its end, nothing shows that there was more.
+// In the midst of a file, what is missing must be told. At its end, nothing shows that there was more. Of what a
+// process was killed over, the file is not known.
 bool Oracle::hole_is_told(std::size_t missing, std::span<const std::int64_t> seen, bool reports_damage) const {
-  if (reports_damage) return true;
+  if (reports_damage || items_[missing].file.empty()) return true;
   return std::none_of(seen.begin(), seen.end(), [&](std::int64_t number) {
     const auto found = static_cast<std::size_t>(number);
     return found > missing && found < items_.size() && items_[found].file == items_[missing].file;

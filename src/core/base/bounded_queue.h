@@ -40,6 +40,17 @@ class BoundedQueue {
     return true;
   }
 
+  // Does not mind how full the queue is. False when it is closed.
+  bool push_beyond(T item) {
+    {
+      std::lock_guard lock(mutex_);
+      if (closed_) return false;
+      items_.push_back(std::move(item));
+    }
+    not_empty_.notify_one();
+    return true;
+  }
+
   // Waits up to `timeout` for an item. Empty on time-out, or when the queue is closed and drained.
   std::optional<T> pop(std::chrono::nanoseconds timeout) {
     std::optional<T> item;

@@ -13,6 +13,14 @@ namespace {
 constexpr std::string_view kTimesAreSignals[] = {"signals"};
 constexpr std::size_t kGrownStagingBytes = std::size_t{1} << 30;  // at most, where nobody has said how much
 
+// Who waits needs room for what is written and what fills meanwhile, and no more.
+StagingGrowth growth_of(WhenFull when_full) {
+  StagingGrowth growth;
+  growth.waits = when_full == WhenFull::kBlock;
+  if (growth.waits) growth.first_bytes /= 2;
+  return growth;
+}
+
 bool is_training(Mode mode) {
   return mode == Mode::kTrain || mode == Mode::kGlobal;
 }
@@ -21,8 +29,9 @@ bool is_training(Mode mode) {
 
 Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions& options, Parts parts) {
   const bool said = options.staging_bytes != HookOptions().staging_bytes;
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<StagingArea> staging,
-                               StagingArea::create(said ? options.staging_bytes : kGrownStagingBytes));
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      std::unique_ptr<StagingArea> staging,
+      StagingArea::create(said ? options.staging_bytes : kGrownStagingBytes, growth_of(options.when_full)));
   std::optional<BoxHead> box_head = std::move(parts.box_head);
   std::unique_ptr<CaptureSession> session(new CaptureSession(options, std::move(parts), std::move(staging)));
   TRAINWARDEN_RETURN_IF_ERROR(
@@ -49,7 +58,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       step_(*staging_, tensors_.table(), *plan_),
       intake_(options.when_full, *staging_, step_, losses_, state_),
       device_keeper_(devices_, intake_),
-      saves_(tensors_, intake_, device_keeper_, box_, bill_, state_),
+      saves_(tensors_, intake_, device_keeper_, handover_, box_, bill_, state_),
       changes_(std::move(parts.changes), tensors_, bill_, counter_, writer_),
       checkpoints_(std::move(parts.checkpoints), options.rank, counter_, writer_),
       examinations_(std::move(parts.examinations)),
@@ -64,7 +73,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
                 .clock = clock_,
                 .writer = writer_}),
       has_budget_(options.budget > 0),
-      handover_(intake_, devices_, bill_, writer_),
+      handover_(intake_, devices_, counter_, *staging_, bill_, writer_),
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests),
                                             changes_.changes(), options.durability, counter_, clock_, losses_)) {
   if (parts.space != nullptr) writer_.keep_within(std::move(parts.space));
@@ -92,6 +101,7 @@ void CaptureSession::end_group() {
 Status CaptureSession::install(const MakeJudge& make, std::string worker, int world_size) {
   if (closed_ && !judging_.has_judge()) return Status(Code::kFailedPrecondition, "the hook is closed");
   TRAINWARDEN_RETURN_IF_ERROR(judging_.install(make, {storage_, clock_, std::move(worker), world_size}));
+  handover_.keep_steps_whole();
   begin_step();
   judging_.announce();
   return Status();

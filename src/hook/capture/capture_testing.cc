@@ -123,7 +123,17 @@ std::uint64_t lost(const HookReport& report, LossCause cause) {
 class FakeJournal::Writer final : public journal::JournalWriter {
  public:
   explicit Writer(FakeJournal& journal) : journal_(journal) {}
-  Status append_step(const journal::StepBatch& batch) override { return journal_.append(&batch, {}); }
+  Status append_step(const journal::StepBatch& batch) override {
+    const Status status = journal_.append(&batch, {});
+    holds_parts_ = false;
+    return status;
+  }
+  Status append_part(const journal::StepBatch& batch) override {
+    const Status status = journal_.append(&batch, {}, true);
+    holds_parts_ = status.ok();
+    return status;
+  }
+  bool holds_parts() const override { return holds_parts_; }
   Status append_event(format::FrameKind, std::int64_t, std::string_view json) override {
     return journal_.append(nullptr, json);
   }
@@ -151,13 +161,14 @@ class FakeJournal::Writer final : public journal::JournalWriter {
 
  private:
   FakeJournal& journal_;
+  bool holds_parts_ = false;
 };
 
 std::unique_ptr<journal::JournalWriter> FakeJournal::create() {
   return std::make_unique<Writer>(*this);
 }
 
-Status FakeJournal::append(const journal::StepBatch* batch, std::string_view event) {
+Status FakeJournal::append(const journal::StepBatch* batch, std::string_view event, bool is_part) {
   std::unique_lock lock(mutex_);
   waiting_ = held_;
   changed_.notify_all();
@@ -168,8 +179,9 @@ Status FakeJournal::append(const journal::StepBatch* batch, std::string_view eve
   if (batch == nullptr) {
     events_.emplace_back(event);
   } else {
-    batches_.push_back(*batch);
-    for (journal::KeptTensor& tensor : batches_.back().tensors) tensor.data = {};
+    std::vector<journal::StepBatch>& batches = is_part ? parts_ : batches_;
+    batches.push_back(*batch);
+    for (journal::KeptTensor& tensor : batches.back().tensors) tensor.data = {};
   }
   return Status();
 }
@@ -179,6 +191,11 @@ Status FakeJournal::append_operators(const OperatorBatch& batch) {
   ++attempts_;
   if (failure_.ok()) operators_.push_back(batch);
   return failure_;
+}
+
+std::vector<journal::StepBatch> FakeJournal::parts() const {
+  std::lock_guard lock(mutex_);
+  return parts_;
 }
 
 std::vector<OperatorBatch> FakeJournal::operators() const {

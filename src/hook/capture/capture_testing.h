@@ -74,6 +74,7 @@ class FakeJournal {
   void wait_until_held();
 
   std::vector<journal::StepBatch> batches() const;  // without the tensors' bytes
+  std::vector<journal::StepBatch> parts() const;    // the same of steps that went on
   std::vector<OperatorBatch> operators() const;
   std::vector<std::string> events() const;
   std::vector<Collection> collections() const;  // as they were changed
@@ -83,7 +84,7 @@ class FakeJournal {
 
  private:
   class Writer;
-  Status append(const journal::StepBatch* batch, std::string_view event);
+  Status append(const journal::StepBatch* batch, std::string_view event, bool is_part = false);
   Status append_operators(const OperatorBatch& batch);
 
   mutable std::mutex mutex_;
@@ -96,6 +97,7 @@ class FakeJournal {
   int syncs_ = 0;
   int attempts_ = 0;
   std::vector<journal::StepBatch> batches_;
+  std::vector<journal::StepBatch> parts_;
   std::vector<OperatorBatch> operators_;
   std::vector<std::string> events_;
   std::vector<Collection> collections_;

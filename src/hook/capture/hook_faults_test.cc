@@ -127,11 +127,14 @@ TEST_F(FullStagingTest, BlockWaitsForTheWriter) {
   EXPECT_EQ(journal_.batches().size(), 2u);
 }
 
-// Waiting for a step that only the waiting thread itself could end would be waiting forever.
+// Waiting for a step that cannot end meanwhile would be waiting forever. The thread is another than that which drives
+// training, since that one hands over parts of its step.
 TEST_F(FullStagingTest, BlockDoesNotWaitForItsOwnStep) {
   const auto session = this->session(WhenFull::kBlock);
-  session->saves().save_tensor("x", view_of(large_));
-  session->saves().save_tensor("x", view_of(small_));
+  std::thread([&] {
+    session->saves().save_tensor("x", view_of(large_));
+    session->saves().save_tensor("x", view_of(small_));
+  }).join();
   session->end_step();
   EXPECT_EQ(lost(session->report(), LossCause::kStagingFull), 1u);
   EXPECT_TRUE(session->close(std::chrono::seconds(30)).ok());
@@ -296,6 +299,55 @@ TEST_F(QuietTest, AFolderThatIsAFileIsAClearErrorAtOpen) {
   std::filesystem::remove(file);
   ASSERT_FALSE(hook.ok());
   EXPECT_NE(hook.status().message().find(file.string()), std::string::npos) << hook.status().to_string();
+}
+
+// What is written makes room for the rest of the step: who waits loses nothing.
+TEST_F(QuietTest, AStepLargerThanTheStagingAreaIsKeptByWhoWaits) {
+  const auto storage = storage::create_memory_storage();
+  HookOptions options = keep_all_of("^x");
+  options.when_full = WhenFull::kBlock;
+  options.staging_bytes = kStagingBytes;
+  const auto hook = open_hook_on(*storage, std::move(options));
+  constexpr std::size_t kCount = 20'000;
+  for (std::int64_t step = 0; step < 2; ++step) {
+    hook->save_scalar("before", 1);
+    for (int i = 0; i < 40; ++i) hook->save_tensor("x" + std::to_string(i), view_of(values_of(step + i, kCount)));
+    hook->save_scalar("after", 2);
+    hook->end_step();
+  }
+  ASSERT_TRUE(hook->close().ok());
+  EXPECT_TRUE(hook->report().losses.empty());
+  EXPECT_EQ(hook->report().kept_tensors, 80u);
+  const ReadRun run = read_run(*storage);
+  ASSERT_EQ(run.steps.size(), 2u);
+  for (std::int64_t step = 0; step < 2; ++step) {
+    const ReadStep& seen = run.steps[static_cast<std::size_t>(step)];
+    EXPECT_EQ(seen.scalars.size(), 2u);
+    ASSERT_EQ(seen.values.size(), 40u);
+    for (int i = 0; i < 40; ++i) {
+      EXPECT_EQ(floats_of(seen.values.at("x" + std::to_string(i))), values_of(step + i, kCount));
+    }
+  }
+}
+
+// Steps that go to the writer in parts change their mode between steps only.
+TEST_F(QuietTest, AStepInPartsEndsBeforeItsModeChanges) {
+  const auto storage = storage::create_memory_storage();
+  HookOptions options = keep_all_of("^x");
+  options.when_full = WhenFull::kBlock;
+  options.staging_bytes = kStagingBytes;
+  const auto hook = open_hook_on(*storage, std::move(options));
+  hook->set_mode(Mode::kTrain);
+  hook->save_tensor("x", view_of(values_of(0, kStagingBytes / 2 / sizeof(float))));
+  hook->set_mode(Mode::kEval);
+  hook->save_tensor("x", view_of(values_of(1)));
+  hook->end_step();
+  ASSERT_TRUE(hook->close().ok());
+  const ReadRun run = read_run(*storage);
+  ASSERT_EQ(run.steps.size(), 2u);
+  EXPECT_EQ(run.steps[0].entry.mode, Mode::kTrain);
+  EXPECT_EQ(run.steps[0].values.size(), 1u);
+  EXPECT_EQ(run.steps[1].entry.mode, Mode::kEval);
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ class SegmentedJournalWriter final : public JournalWriter {
         next_segment_(next_segment) {}
 
   Status append_step(const StepBatch& batch) override;
+  Status append_part(const StepBatch& batch) override;
+  bool holds_parts() const override { return segment_ && segment_->has_open_step(); }
   Status append_event(format::FrameKind kind, std::int64_t step, std::string_view json) override;
   Status append_samples(const SampleBatch& batch) override;
   Status append_operators(const OperatorBatch& batch) override;
@@ -43,7 +45,8 @@ class SegmentedJournalWriter final : public JournalWriter {
   Status ensure_segment();
   Status start_segment();
   Result<std::unique_ptr<storage::WritableFile>> create_file();
-  Status append(const AppendDraft& draft);
+  Status append(const AppendDraft& draft) { return append(draft, options_.sync_each_step); }
+  Status append(const AppendDraft& draft, bool synced);
   Status seal_segment();
   void seal_when_due();
   void abandon_segment();
@@ -69,6 +72,16 @@ Status SegmentedJournalWriter::append_step(const StepBatch& batch) {
     TRAINWARDEN_RETURN_IF_ERROR(ensure_segment());
     TRAINWARDEN_ASSIGN_OR_RETURN(const AppendDraft draft, draft_step(batch, names_, segment_->named_ids()));
     return append(draft);
+  });
+}
+
+Status SegmentedJournalWriter::append_part(const StepBatch& batch) {
+  return no_throw([&]() -> Status {
+    if (batch.tensors.empty()) return Status(Code::kInvalidArgument, "a part of a step without tensors");
+    for (const NameEntry& entry : batch.new_names) names_[entry.id] = entry;
+    TRAINWARDEN_RETURN_IF_ERROR(ensure_segment());
+    TRAINWARDEN_ASSIGN_OR_RETURN(const AppendDraft draft, draft_part(batch, names_, segment_->named_ids()));
+    return append(draft, false);  // nobody sees it before the end of the step, which is synced
   });
 }
 
@@ -104,9 +117,9 @@ Status SegmentedJournalWriter::append_operators(const OperatorBatch& batch) {
   });
 }
 
-Status SegmentedJournalWriter::append(const AppendDraft& draft) {
+Status SegmentedJournalWriter::append(const AppendDraft& draft, bool synced) {
   Status status = no_throw([&] { return segment_->append(draft); });
-  if (status.ok() && options_.sync_each_step) status = segment_->sync();
+  if (status.ok() && synced) status = segment_->sync();
   if (!status.ok()) {
     abandon_segment();
     retry_delay_.failed(status, clock_.steady_ns());
@@ -183,6 +196,7 @@ Status SegmentedJournalWriter::seal_segment() {
 
 // The steps of a segment that could not be sealed are as safe as before, and so its failure is not the step's.
 void SegmentedJournalWriter::seal_when_due() {
+  if (segment_->has_open_step()) return;
   const bool old = options_.segment_age_ns > 0 && segment_->age_ns() >= options_.segment_age_ns;
   if (segment_->bytes() < options_.segment_bytes && !old) return;
   const Status status = seal_segment();

@@ -77,6 +77,12 @@ class JournalWriter {
 
   // Appends the frames of a step and its step_end with one write. When it returns ok, the step survives a kill.
   virtual Status append_step(const StepBatch& batch) = 0;
+  // Names and tensors of the step that is open, ahead of its own append, which makes them visible: so a large step
+  // needs not be held whole. Only these two fields of the batch are looked at; one without tensors is no part, and
+  // kInvalidArgument.
+  virtual Status append_part(const StepBatch& batch) = 0;
+  // False: what append_part() has appended since the last step lies in a segment that was left, and is lost.
+  virtual bool holds_parts() const = 0;
   // One frame of words (event, verdict, action) with a JSON payload. `step` is -1 when it belongs to no step.
   virtual Status append_event(format::FrameKind kind, std::int64_t step, std::string_view json) = 0;
   // Appends the tables with one write. When it returns ok, they survive a kill. kInvalidArgument when a table is not as

@@ -119,7 +119,11 @@ void SegmentWriter::remember(const AppendDraft& draft, std::span<const FrameHead
     index_.frames.push_back({header.file_offset, header.kind, header.step, header.payload_bytes, header.unix_ns});
     bytes_ += header.frame_bytes();
   }
-  if (draft.step) remember_step(*draft.step, draft.records, first_frame);
+  for (RecordIndexRow record : draft.records) {
+    record.frame += first_frame;
+    open_records_.push_back(record);
+  }
+  if (draft.step) remember_step(*draft.step, first_frame);
   for (format::SampleIndexRow samples : draft.samples) {
     samples.frame += first_frame;
     index_.samples.push_back(samples);
@@ -129,19 +133,17 @@ void SegmentWriter::remember(const AppendDraft& draft, std::span<const FrameHead
 }
 
 // The records count frames from the first that they need: so they are the same for a step that tells names, too.
-void SegmentWriter::remember_step(format::StepIndexRow step, std::span<const RecordIndexRow> records,
-                                  std::uint32_t first_frame) {
+void SegmentWriter::remember_step(format::StepIndexRow step, std::uint32_t first_frame) {
   step.frame += first_frame;
   step.unix_ns = index_.frames[step.frame].unix_ns;
-  std::uint32_t unneeded = records.empty() ? 0 : records.front().frame;
-  for (const RecordIndexRow& record : records) unneeded = std::min(unneeded, record.frame);
-  step.first_frame = first_frame + unneeded;
-  std::vector<RecordIndexRow> layout(records.begin(), records.end());
-  for (RecordIndexRow& record : layout) record.frame -= unneeded;
-  step.layout = layouts_.add(layout);
+  step.first_frame = open_records_.empty() ? first_frame : open_records_.front().frame;
+  for (const RecordIndexRow& record : open_records_) step.first_frame = std::min(step.first_frame, record.frame);
+  for (RecordIndexRow& record : open_records_) record.frame -= step.first_frame;
+  step.layout = layouts_.add(open_records_);
   step.record_count = 0;
   index_.steps.push_back(step);
-  record_count_ += records.size();
+  record_count_ += open_records_.size();
+  open_records_.clear();
 }
 
 // Few records are a row each, which programs from before records were shared understand, too.

@@ -38,6 +38,8 @@ class SegmentWriter {
   // The same without index and trailer.
   Status leave_open(bool synced);
 
+  // Parts of a step were appended, and not yet its end.
+  bool has_open_step() const { return !open_records_.empty(); }
   const std::unordered_set<std::uint32_t>& named_ids() const { return named_ids_; }  // of tensors
   const std::unordered_set<std::uint32_t>& named_metrics() const { return named_metrics_; }
   std::uint64_t bytes() const { return bytes_; }
@@ -50,8 +52,7 @@ class SegmentWriter {
   std::vector<format::FrameHeader> place(const AppendDraft& draft) const;
   Status write(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
   void remember(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
-  void remember_step(format::StepIndexRow step, std::span<const format::RecordIndexRow> records,
-                     std::uint32_t first_frame);
+  void remember_step(format::StepIndexRow step, std::uint32_t first_frame);
   void complete_index();
 
   std::unique_ptr<storage::WritableFile> file_;
@@ -62,7 +63,8 @@ class SegmentWriter {
   std::uint64_t bytes_ = 0;  // also where the next frame starts
   std::unordered_set<std::uint32_t> named_ids_;
   std::unordered_set<std::uint32_t> named_metrics_;
-  format::SegmentIndex index_;  // of everything written so far, but for the records
+  format::SegmentIndex index_;                        // of everything written so far, but for the records
+  std::vector<format::RecordIndexRow> open_records_;  // of the step that has no end yet; they count from frame 0
   format::RecordLayouts layouts_;
   std::uint64_t record_count_ = 0;  // of all steps
 };

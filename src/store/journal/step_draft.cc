@@ -30,6 +30,12 @@ class StepDrafter {
   StepDrafter(const StepBatch& batch, const NamesById& names, const std::unordered_set<std::uint32_t>& named)
       : batch_(batch), names_(names), named_(named) {}
 
+  Result<AppendDraft> draft_part() && {
+    TRAINWARDEN_RETURN_IF_ERROR(add_names());
+    TRAINWARDEN_RETURN_IF_ERROR(add_bundles());
+    return std::move(draft_);
+  }
+
   Result<AppendDraft> draft() && {
     TRAINWARDEN_RETURN_IF_ERROR(add_names());
     TRAINWARDEN_RETURN_IF_ERROR(add_bundles());
@@ -188,6 +194,11 @@ void StepDrafter::add_step_end() {
 Result<AppendDraft> draft_step(const StepBatch& batch, const NamesById& names,
                                const std::unordered_set<std::uint32_t>& named) {
   return StepDrafter(batch, names, named).draft();
+}
+
+Result<AppendDraft> draft_part(const StepBatch& batch, const NamesById& names,
+                               const std::unordered_set<std::uint32_t>& named) {
+  return StepDrafter(batch, names, named).draft_part();
 }
 
 }  // namespace trainwarden::journal

@@ -21,4 +21,8 @@ using NamesById = std::unordered_map<std::uint32_t, format::NameEntry>;
 Result<AppendDraft> draft_step(const StepBatch& batch, const NamesById& names,
                                const std::unordered_set<std::uint32_t>& named);
 
+// [names][bundle]...: the names and tensors of a step that goes on.
+Result<AppendDraft> draft_part(const StepBatch& batch, const NamesById& names,
+                               const std::unordered_set<std::uint32_t>& named);
+
 }  // namespace trainwarden::journal

@@ -40,7 +40,10 @@ void SaveCalls::save(TensorEntry& entry, FormBits form, const TensorView& view) 
   if (!state_.is_on()) return intake_.lose_off(entry, view.packed_bytes());
   if ((form & kBlackBoxBit) != 0) box_.keep(entry, view);
   if ((form & ~kBlackBoxBit) == 0) return;
-  if (view.device.host_readable()) return on_host_.keep(entry, form, view);
+  if (view.device.host_readable()) {
+    on_host_.keep(entry, form, view);
+    return handover_.hand_over_part();
+  }
   if (on_device_.keep(entry, form, view)) return;
   TensorView nothing = view;
   nothing.device = Device();

@@ -14,6 +14,7 @@
 #include "hook/capture/known_tensors.h"
 #include "hook/capture/saving/step_intake.h"
 #include "hook/capture/saving/tensor_keeper.h"
+#include "hook/capture/writing/step_handover.h"
 #include "trainwarden/hook.h"
 
 namespace trainwarden::capture {
@@ -22,12 +23,13 @@ namespace trainwarden::capture {
 class SaveCalls {
  public:
   // All must outlive this.
-  SaveCalls(KnownTensors& tensors, StepIntake& intake, DeviceKeeper& on_device, BoxRecorder& box, Bill& bill,
-            const CaptureSwitch& state)
+  SaveCalls(KnownTensors& tensors, StepIntake& intake, DeviceKeeper& on_device, StepHandover& handover,
+            BoxRecorder& box, Bill& bill, const CaptureSwitch& state)
       : tensors_(tensors),
         intake_(intake),
         on_host_(intake),
         on_device_(on_device),
+        handover_(handover),
         box_(box),
         bill_(bill),
         state_(state) {}
@@ -57,6 +59,7 @@ class SaveCalls {
   StepIntake& intake_;
   TensorKeeper on_host_;
   DeviceKeeper& on_device_;
+  StepHandover& handover_;
   BoxRecorder& box_;
   Bill& bill_;
   const CaptureSwitch& state_;

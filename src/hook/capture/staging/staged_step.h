@@ -55,6 +55,8 @@ struct StagedStep : StagedRows {
   explicit StagedStep(StagingArea& staging) : share(staging) {}
 
   StepId id;
+  bool is_part = false;     // names and tensors of a step that goes on
+  std::uint64_t parts = 0;  // of this step that went to the writer ahead of it
   LossTally losses;
   StagingArea::Share share;
   std::vector<DeviceItem> device_items;  // goes before the share, which they are copied into
@@ -65,7 +67,7 @@ struct StagedStep : StagedRows {
   std::unique_ptr<StepCalls> operators;
 
   // Nothing was saved, and nothing lost.
-  bool empty() const { return item_count() == 0 && losses.empty(); }
+  bool empty() const { return item_count() == 0 && losses.empty() && parts == 0; }
   std::uint64_t item_count() const;
   std::uint64_t tensor_bytes() const;
 };

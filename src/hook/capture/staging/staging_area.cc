@@ -100,6 +100,11 @@ bool StagingArea::Share::charge(std::size_t bytes) {
   return true;
 }
 
+void StagingArea::Share::take_charges_of(Share& other) {
+  std::lock_guard lock(area_.mutex_);
+  charged_bytes_ += std::exchange(other.charged_bytes_, 0);
+}
+
 void StagingArea::Share::hand_over() {
   std::lock_guard lock(area_.mutex_);
   if (handed_over_) return;
@@ -155,6 +160,7 @@ bool StagingArea::take(std::size_t first_chunk, std::size_t count) {
 
 bool StagingArea::warm_up_to(std::size_t end) {
   if (end <= warm_bytes_) return true;
+  if (end > growth_.first_bytes && growth_.waits && handed_over_ > 0) return false;
   const std::size_t warm_end = std::min(align_up(end, kWarmStepBytes), capacity_bytes());
   if (end > growth_.first_bytes && !may_grow_by(warm_end - warm_bytes_)) return false;
   populate(region_ + warm_bytes_, warm_end - warm_bytes_);

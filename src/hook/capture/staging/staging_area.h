@@ -28,6 +28,8 @@ namespace trainwarden::capture {
 
 struct StagingGrowth {
   std::size_t first_bytes = std::size_t{256} << 20;
+  // Who finds no room waits for it: the area grows only where nothing is on its way to the writer.
+  bool waits = false;
   // How much memory the system has to spare, in bytes; none: it does not say.
   std::function<std::optional<std::uint64_t>()> spare = [] { return spare_memory_bytes(); };
 };
@@ -68,6 +70,8 @@ class StagingArea {
     std::optional<MutableByteSpan> allocate(std::size_t bytes);
     // Counts memory that the step holds elsewhere. False when the account is full.
     bool charge(std::size_t bytes);
+    // What another share was charged with is now this one's.
+    void take_charges_of(Share& other);
     // The step is on its way to the writer: others may wait for what it holds.
     void hand_over();
 

@@ -8,6 +8,8 @@ namespace trainwarden::capture {
 class DryJournal final : public journal::JournalWriter {
  public:
   Status append_step(const journal::StepBatch&) override { return Status(); }
+  Status append_part(const journal::StepBatch&) override { return Status(); }
+  bool holds_parts() const override { return true; }
   Status append_event(format::FrameKind, std::int64_t, std::string_view) override { return Status(); }
   Status append_samples(const journal::SampleBatch&) override { return Status(); }
   Status append_operators(const OperatorBatch&) override { return Status(); }

@@ -39,12 +39,12 @@ JournalFeed::JournalFeed(std::unique_ptr<journal::JournalWriter> journal, StopRe
 Status JournalFeed::write(StagedStep& step) {
   if (step.dump != nullptr) return write_dump(*step.dump);
   if (step.operators != nullptr) return write_operators(*step.operators);
-  let_judge_write();
-  const Status status = no_throw([&] { return append(step); });
-  if (status.ok()) {
-    count(step);
-  } else {
+  if (!step.is_part) let_judge_write();
+  const Status status = no_throw([&] { return step.is_part ? append_part(step) : append(step); });
+  if (!status.ok()) {
     lose(step, status);
+  } else if (!step.is_part) {
+    count(step);
   }
   return status;
 }
@@ -56,7 +56,10 @@ void JournalFeed::let_judge_write() {
 
 Status JournalFeed::append(StagedStep& step) {
   settle_device_items(step, losses_);
-  if (space_ != nullptr && !space_->fit(step, journal_->written_bytes(), losses_)) {
+  notice_lost_parts(step.id);
+  parts_.give_back_to(step);
+  const bool fits = space_ == nullptr || space_->fit(step, journal_->written_bytes(), losses_);
+  if (!fits && !parts_.any()) {
     last_lost_step_ = step.id;  // which its losses are told under
     untold_losses_.merge(step.losses);
     untold_names_.insert(untold_names_.end(), step.new_names.begin(), step.new_names.end());
@@ -75,6 +78,40 @@ Status JournalFeed::append(StagedStep& step) {
   return status;
 }
 
+// Its statistics and losses are written with the end of the step.
+Status JournalFeed::append_part(StagedStep& part) {
+  notice_lost_parts(part.id);
+  if (space_ != nullptr) space_->fit(part, journal_->written_bytes(), losses_);
+  part.new_names.insert(part.new_names.begin(), untold_names_.begin(), untold_names_.end());
+  untold_names_.clear();
+  std::vector<std::vector<std::string>> strings;
+  journal::StepBatch batch = make_batch(part, strings);
+  part.statistics = std::move(batch.statistics);
+  batch.losses.clear();
+  parts_.put_aside(part);
+  if (batch.tensors.empty()) {
+    untold_names_ = std::move(part.new_names);
+    return Status();
+  }
+  Status status = tried(journal_->append_part(batch));
+  if (status.ok()) parts_.count(part);
+  return status;
+}
+
+// With the segment that they were appended to.
+void JournalFeed::notice_lost_parts(const StepId& step) {
+  if (parts_.any() && !journal_->holds_parts()) lose_parts(step, "a segment that could not be written on had the rest");
+}
+
+void JournalFeed::lose_parts(const StepId& step, std::string_view why) {
+  if (!parts_.any()) return;
+  const auto message = [&] { return fmt::format("step {}: {}", step.global_step, why); };
+  last_lost_step_ = step;
+  untold_losses_.add(LossCause::kWriteFailed, parts_.tensors(), parts_.tensor_bytes(), message);
+  losses_.add(LossCause::kWriteFailed, parts_.tensors(), parts_.tensor_bytes(), message);
+  parts_.forget();
+}
+
 // Takes note of how an append went. Each outage is logged once, when it begins.
 Status JournalFeed::tried(Status status) {
   if (status.ok()) {
@@ -88,8 +125,9 @@ Status JournalFeed::tried(Status status) {
 }
 
 void JournalFeed::count(const StagedStep& step) {
-  written_.tensors += step.tensors.size();
-  written_.tensor_bytes += step.tensor_bytes();
+  written_.tensors += step.tensors.size() + parts_.tensors();
+  written_.tensor_bytes += step.tensor_bytes() + parts_.tensor_bytes();
+  parts_.forget();
   written_.statistics += step.statistics.size();
   written_.scalars += step.scalars.size();
   written_.reductions += step.reductions.size();
@@ -97,6 +135,7 @@ void JournalFeed::count(const StagedStep& step) {
 
 void JournalFeed::lose(const StagedStep& step, const Status& status) {
   const auto message = [&] { return fmt::format("step {}: {}", step.id.global_step, status.to_string()); };
+  if (!step.is_part) lose_parts(step.id, status.to_string());
   last_lost_step_ = step.id;
   untold_losses_.merge(step.losses);
   untold_names_.insert(untold_names_.end(), step.new_names.begin(), step.new_names.end());
@@ -214,9 +253,15 @@ void JournalFeed::take_told_events() {
 
 void JournalFeed::write_events() {
   take_told_events();
-  while (!unwritten_events_.empty() && append_queued(unwritten_events_.front()).ok()) {
+  while (!unwritten_events_.empty() && !must_wait(unwritten_events_.front()) &&
+         append_queued(unwritten_events_.front()).ok()) {
     unwritten_events_.erase(unwritten_events_.begin());
   }
+}
+
+// With other collections a segment begins, and one that has parts of a step needs the step's end first.
+bool JournalFeed::must_wait(const Event& event) const {
+  return event.collections && parts_.any();
 }
 
 // The steps of a segment that could not be sealed are as safe as before, and the next one lists the collections.

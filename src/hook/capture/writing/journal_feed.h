@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -23,6 +24,7 @@
 #include "hook/capture/step_counter.h"
 #include "hook/capture/step_judge.h"
 #include "hook/capture/writing/loss_tally.h"
+#include "hook/capture/writing/open_parts.h"
 #include "store/journal/journal_writer.h"
 #include "trainwarden/collection.h"
 #include "trainwarden/hook.h"
@@ -55,7 +57,7 @@ class JournalFeed {
   void look_for(ProfileRequests& requests) { profiles_ = &requests; }
   void look_for(ExamineRequests& requests) { examinations_ = &requests; }
 
-  // Not ok: the step is not in the journal, and has been counted as lost.
+  // Not ok: the step, or this part of one, is not in the journal, and has been counted as lost.
   Status write(StagedStep& step);
   // Looks for requests (when `idle` or after a few milliseconds), syncs when it is time.
   void tend(bool idle);
@@ -83,11 +85,15 @@ class JournalFeed {
 
   void let_judge_write();
   Status append(StagedStep& step);
+  Status append_part(StagedStep& part);
+  void notice_lost_parts(const StepId& step);
+  void lose_parts(const StepId& step, std::string_view why);
   Status append_event(const std::string& json);
   Status append_queued(Event& event);
   Status tried(Status status);
   void lose(const StagedStep& step, const Status& status);
   void count(const StagedStep& step);
+  bool must_wait(const Event& event) const;
   Status write_dump(const BoxDump& dump);
   Status write_operators(const StepCalls& calls);
   void take_black_box_requests();
@@ -130,6 +136,7 @@ class JournalFeed {
   bool unsynced_ = false;
 
   // What could not be written to the journal so far.
+  OpenParts parts_;  // of the step that is written
   StepId last_lost_step_;
   LossTally untold_losses_;
   LossTally untold_syncs_;  // apart from those: they are of no step, so the end of the run does not invent one for them

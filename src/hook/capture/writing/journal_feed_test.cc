@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <span>
 
 #include "core/base/log.h"
 #include "data/format/control_record.h"
@@ -38,6 +39,20 @@ class JournalFeedTest : public testing::Test {
     return staged;
   }
 
+  // A part of a step with one tensor.
+  std::unique_ptr<StagedStep> part(std::int64_t global_step, FormBits statistics) {
+    auto staged = std::make_unique<StagedStep>(*staging_);
+    staged->id.global_step = global_step;
+    staged->is_part = true;
+    staged->tensors.push_back({.id = 2,
+                               .dtype = DType::kFloat32,
+                               .shape = {4},
+                               .data = std::as_bytes(std::span(kValues)),
+                               .statistics = statistics});
+    return staged;
+  }
+
+  static constexpr float kValues[] = {1, 2, 3, 4};
   const std::unique_ptr<StagingArea> staging_ = *StagingArea::create(std::size_t{1} << 20);
   FakeClock clock_;
   StepCounter counter_;
@@ -73,6 +88,68 @@ TEST_F(JournalFeedTest, WhatCouldNotBeWrittenIsToldWithTheNextStep) {
   EXPECT_EQ(feed->written().scalars, 1u);
   EXPECT_TRUE(feed->write(*step(3)).ok());
   EXPECT_TRUE(journal_.batches()[1].losses.empty()) << "written once";
+}
+
+TEST_F(JournalFeedTest, WhatOnlyTheEndOfAStepCanWriteWaitsForIt) {
+  const auto feed = this->feed();
+  const auto first = part(0, kStatisticsBit);
+  first->losses.add(LossCause::kStagingFull, 2, 80, [] { return "no room"; });
+  EXPECT_TRUE(feed->write(*first).ok());
+  EXPECT_TRUE(feed->write(*part(0, 0)).ok());
+  EXPECT_EQ(feed->written().tensors, 0u) << "nobody sees them yet";
+  ASSERT_EQ(journal_.parts().size(), 2u);
+  EXPECT_TRUE(journal_.parts()[0].statistics.empty());
+  EXPECT_TRUE(journal_.parts()[0].losses.empty());
+  EXPECT_TRUE(feed->write(*step(0)).ok());
+  ASSERT_EQ(journal_.batches().size(), 1u);
+  EXPECT_EQ(journal_.batches()[0].statistics.size(), 1u);
+  ASSERT_EQ(journal_.batches()[0].losses.size(), 1u);
+  EXPECT_EQ(journal_.batches()[0].losses[0].count, 2u);
+  EXPECT_EQ(feed->written().tensors, 2u);
+  EXPECT_EQ(feed->written().tensor_bytes, 2 * sizeof kValues);
+  EXPECT_EQ(feed->written().statistics, 1u);
+}
+
+TEST_F(JournalFeedTest, APartThatCannotBeWrittenTakesThoseBeforeItAlong) {
+  const auto feed = this->feed();
+  EXPECT_TRUE(feed->write(*part(0, 0)).ok());
+  journal_.fail_with(kDiskFull);
+  EXPECT_FALSE(feed->write(*part(0, 0)).ok());
+  journal_.fail_with(Status());
+  EXPECT_TRUE(feed->write(*part(0, 0)).ok());
+  EXPECT_TRUE(feed->write(*step(0)).ok());
+  ASSERT_EQ(journal_.batches().size(), 1u);
+  ASSERT_EQ(journal_.batches()[0].losses.size(), 1u);
+  EXPECT_EQ(journal_.batches()[0].losses[0].cause, "write_failed");
+  EXPECT_EQ(journal_.batches()[0].losses[0].count, 2u);
+  EXPECT_EQ(losses_.losses().at(0).count, 2u);
+  EXPECT_EQ(losses_.losses().at(0).bytes, 2 * sizeof kValues);
+  EXPECT_EQ(feed->written().tensors, 1u);
+}
+
+TEST_F(JournalFeedTest, AnEndThatCannotBeWrittenTakesItsPartsAlong) {
+  const auto feed = this->feed();
+  EXPECT_TRUE(feed->write(*part(0, 0)).ok());
+  journal_.fail_with(kDiskFull);
+  EXPECT_FALSE(feed->write(*step(0)).ok());
+  journal_.fail_with(Status());
+  EXPECT_TRUE(feed->write(*step(1)).ok());
+  ASSERT_EQ(journal_.batches()[0].losses.size(), 1u);
+  EXPECT_EQ(journal_.batches()[0].losses[0].count, 2u) << "a tensor and a scalar";
+  EXPECT_EQ(feed->written().tensors, 0u);
+}
+
+TEST_F(JournalFeedTest, OtherCollectionsComeBetweenSteps) {
+  const auto feed = this->feed();
+  EXPECT_TRUE(feed->write(*part(0, 0)).ok());
+  feed->enqueue("{}", std::vector<Collection>{{.name = "other"}});
+  feed->tend(true);
+  EXPECT_TRUE(journal_.collections().empty());
+  EXPECT_TRUE(journal_.events().empty());
+  EXPECT_TRUE(feed->write(*step(0)).ok());
+  feed->tend(true);
+  EXPECT_EQ(journal_.collections().size(), 1u);
+  EXPECT_EQ(journal_.events().size(), 1u);
 }
 
 TEST_F(JournalFeedTest, LossesWithoutAFollowingStepAreToldAtTheEnd) {

@@ -64,6 +64,7 @@ StepAssembler::Added StepAssembler::add_tensor(Slot slot, TensorEntry& entry, St
   tensor.data = slot.memory();
   add_name(*target);
   rows().tensors.push_back(std::move(tensor));
+  kept_bytes_.fetch_add(slot.memory().size(), std::memory_order_relaxed);
   return Added::kYes;
 }
 
@@ -141,11 +142,29 @@ bool StepAssembler::step_is_empty() const {
   return step_->empty();
 }
 
+std::unique_ptr<StagedStep> StepAssembler::take_part(const StepId& id) {
+  std::lock_guard lock(mutex_);
+  if (aside_ || copies_under_way_ > 0 || !step_->device_items.empty() || step_->tensors.empty()) return nullptr;
+  auto rest = std::make_unique<StagedStep>(staging_);
+  rest->tensors.reserve(step_->tensors.size());
+  rest->parts = step_->parts + 1;
+  rest->statistics = std::move(step_->statistics);
+  rest->scalars = std::move(step_->scalars);
+  rest->reductions = std::move(step_->reductions);
+  rest->losses = std::exchange(step_->losses, LossTally());
+  rest->share.take_charges_of(step_->share);
+  step_->id = id;
+  step_->is_part = true;
+  kept_bytes_ = 0;
+  return std::exchange(step_, std::move(rest));
+}
+
 std::unique_ptr<StagedStep> StepAssembler::end(const StepId& id) {
   std::unique_lock lock(mutex_);
   if (aside_) return nullptr;
   copied_.wait(lock, [&] { return copies_under_way_ == 0; });
   ++step_number_;
+  kept_bytes_ = 0;
   if (step_->empty()) return nullptr;
   auto next = std::make_unique<StagedStep>(staging_);
   next->tensors.reserve(step_->tensors.size());  // steps are much alike

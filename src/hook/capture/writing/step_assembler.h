@@ -1,9 +1,10 @@
 // StepAssembler: gathers what training threads save in the current step.
 //
 // A value is saved in three moves: claim memory, copy into it without any lock, add the row. end() waits for copies
-// that are under way, so that a step is whole when it goes to the writer.
+// that are under way, so that a step is whole when it goes to the writer, or its rest is.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -77,6 +78,12 @@ class StepAssembler {
     change(*step_);
   }
 
+  // Of tensors in the open step. Any thread may look, at any time.
+  std::uint64_t kept_bytes() const { return kept_bytes_.load(std::memory_order_relaxed); }
+  // The tensors of the open step so far, as a part of it, which has this id. nullptr when there is none, and while
+  // the step is looked into, somebody copies into it, or a device does.
+  std::unique_ptr<StagedStep> take_part(const StepId& id);
+
   bool step_is_empty() const;
   // What was saved since the last end(); nullptr when nothing was, or while it is looked into.
   std::unique_ptr<StagedStep> end(const StepId& id);
@@ -121,6 +128,7 @@ class StepAssembler {
   std::optional<Aside> aside_;     // while step_ is looked into
   std::uint64_t step_number_ = 1;  // counts end(), from 1
   std::size_t copies_under_way_ = 0;
+  std::atomic<std::uint64_t> kept_bytes_ = 0;
   std::vector<Mark> marks_;
 };
 

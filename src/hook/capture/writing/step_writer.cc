@@ -72,7 +72,9 @@ std::int64_t StepWriter::cpu_ns() const {
 
 bool StepWriter::submit(std::unique_ptr<StagedStep>& step, bool wait_for_room) {
   step->share.hand_over();
-  const bool submitted = wait_for_room ? queue_.push(std::move(step)) : queue_.try_push(step);
+  const bool submitted = step->parts > 0 ? queue_.push_beyond(std::move(step))
+                         : wait_for_room ? queue_.push(std::move(step))
+                                         : queue_.try_push(step);
   std::lock_guard lock(mutex_);
   if (submitted) ++submitted_;
   return submitted;
@@ -84,7 +86,8 @@ Status StepWriter::flush(nanoseconds timeout) {
   const bool settled =
       settled_changed_.wait_for(lock, std::min(timeout, kLongestWait), [&] { return settled_ >= wanted; });
   if (!settled) {
-    return Status(Code::kDeadlineExceeded, fmt::format("{} steps still wait to be written", wanted - settled_));
+    return Status(Code::kDeadlineExceeded,
+                  fmt::format("{} steps, or parts of steps, still wait to be written", wanted - settled_));
   }
   return std::exchange(first_failure_, Status());
 }
@@ -100,7 +103,8 @@ Status StepWriter::finish(std::unique_ptr<StagedStep> last_step, nanoseconds tim
     std::unique_lock lock(mutex_);
     if (!settled_changed_.wait_for(lock, timeout, [&] { return finished_; })) {
       return Status(Code::kDeadlineExceeded,
-                    fmt::format("the storage does not answer: {} steps were not written", submitted_ - settled_));
+                    fmt::format("the storage does not answer: {} steps, or parts of steps, were not written",
+                                submitted_ - settled_));
     }
   }
   thread_.join();

@@ -44,7 +44,8 @@ class StepWriter {
   // kResourceExhausted when the system gives no thread.
   Status start();
 
-  // False, leaving `step` alone, when too many steps wait and `wait_for_room` is not set.
+  // False, leaving `step` alone, when too many steps wait and `wait_for_room` is not set. The end of a step whose parts
+  // are with the writer always has room: without it they would be lost.
   bool submit(std::unique_ptr<StagedStep>& step, bool wait_for_room);
 
   // Waits until every submitted step has been written. The first failure since the last flush, or kDeadlineExceeded.
