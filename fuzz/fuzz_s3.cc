@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
       break;
     case 2: check_refused(parse_credentials(text).status(), Code::kDataLoss); break;
     case 3: aws_section(text, "default"); break;
-    default: check_refused(parse_s3_address(text).status(), Code::kInvalidArgument); break;
+    default: check_refused(parse_s3_address("s3://" + std::string(text)).status(), Code::kInvalidArgument); break;
   }
   return 0;
 }

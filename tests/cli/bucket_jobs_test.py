@@ -16,7 +16,8 @@ import tempfile
 import time
 import unittest
 
-from bucket_servers import Bucket
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "servers"))
+from bucket_server import BucketServer  # noqa: E402
 
 TRAINWARDEN = TINY_TRAINING = ""
 MEGABYTE = 1 << 20
@@ -25,7 +26,7 @@ MEGABYTE = 1 << 20
 class BucketJobs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bucket = Bucket()
+        cls.bucket = BucketServer()
 
     @classmethod
     def tearDownClass(cls):

@@ -13,14 +13,15 @@ import tempfile
 import time
 import unittest
 
-from bucket_servers import BadNetwork, Bucket
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "servers"))
+from bucket_server import BadNetwork, BucketServer  # noqa: E402
 
 TRAINWARDEN = TINY_TRAINING = ""
 
 class Buckets(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bucket = Bucket()
+        cls.bucket = BucketServer()
 
     @classmethod
     def tearDownClass(cls):
@@ -66,6 +67,21 @@ class Buckets(unittest.TestCase):
                  if not key.endswith("/")}  # who asks for something makes the folder that requests lie in
         self.assertEqual(set(here), set(there))
         self.assertEqual([name for name in here if here[name] != there[name]], [])
+
+    def test_googles_buckets_have_their_own_scheme_and_keys(self):
+        self.run_training("first")
+        for name in [name for name in self.environment if name.startswith("AWS_")]:
+            del self.environment[name]
+        self.environment["TRAINWARDEN_GS_ENDPOINT_URL"] = f"http://127.0.0.1:{self.bucket.port}"
+        _, errors = self.run_cli("show", "gs://bucket/google/first", code=1)
+        self.assertIn("gcloud storage hmac create", errors)
+        self.environment.update(TRAINWARDEN_GS_ACCESS_KEY_ID=self.bucket.key, TRAINWARDEN_GS_SECRET_ACCESS_KEY=self.bucket.secret)
+        self.run_cli("mirror", "first", "gs://bucket/google/")
+        here, there = self.json("show", "first"), self.json("show", "gs://bucket/google/first")
+        self.assertEqual(here["last_complete_step"], there["last_complete_step"])
+        self.assertEqual([run["name"] for run in self.json("ls", "--runs", "gs://bucket/google")["runs"]], ["first"])
+        _, errors = self.run_cli("show", "az://container/first", code=1)
+        self.assertIn("azcopy", errors)
 
     def test_a_run_that_is_over_is_copied_and_read_there(self):
         self.run_training("first", "--steps", "20", more=("--rule", "VanishingGradient"))

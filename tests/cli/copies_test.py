@@ -13,7 +13,8 @@ import tempfile
 import time
 import unittest
 
-from bucket_servers import Bucket
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "servers"))
+from bucket_server import BucketServer  # noqa: E402
 
 TRAINWARDEN = TINY_TRAINING = ""
 MEGABYTE = 1 << 20
@@ -28,7 +29,7 @@ def content(size, seed=1):
 class Copies(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.bucket = Bucket()
+        cls.bucket = BucketServer()
 
     @classmethod
     def tearDownClass(cls):
@@ -203,6 +204,16 @@ class Copies(unittest.TestCase):
         self.run_cli("cp", "data", "s3://bucket/role")
         self.assertEqual(self.there("role"), {"one": b"1"})
 
+    def test_a_copy_from_amazons_to_googles_has_the_keys_of_both(self):
+        self.write("data/one", b"1")
+        self.run_cli("cp", "data", "s3://bucket/both")
+        self.environment["TRAINWARDEN_GS_ENDPOINT_URL"] = f"http://127.0.0.1:{self.bucket.port}"
+        _, errors = self.run_cli("cp", "s3://bucket/both", "gs://bucket/google", code=1)
+        self.assertIn("TRAINWARDEN_GS_ACCESS_KEY_ID", errors)
+        self.environment.update(TRAINWARDEN_GS_ACCESS_KEY_ID=self.bucket.key, TRAINWARDEN_GS_SECRET_ACCESS_KEY=self.bucket.secret)
+        self.run_cli("cp", "s3://bucket/both", "gs://bucket/google")
+        self.assertEqual(self.there("google"), {"one": b"1"})
+
     def test_bandwidth_is_kept(self):
         self.write("data/file", content(12 * MEGABYTE))
         began = time.monotonic()
@@ -215,7 +226,7 @@ class Copies(unittest.TestCase):
         self.write("data/one", b"1")
         for words, code, text in (
                 (("cp", "nothing", "s3://bucket/x"), 1, "nothing is at nothing"),
-                (("cp", "data", "ftp://host/x"), 1, "expected a path or s3://BUCKET/PREFIX, found ftp://"),
+                (("cp", "data", "ftp://host/x"), 1, "expected a path, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX, found ftp://"),
                 (("cp", "data", "data/in"), 2, "expected two places apart"),
                 (("sync", "data/one", "x"), 2, "is a file; expected a folder"),
                 (("cp", "--bandwidth", "fast", "data", "x"), 2, "expected a speed such as 10MB/s"),

@@ -63,10 +63,10 @@ Result<const BucketLibrary*> load_library() {
   return buckets;
 }
 
-std::shared_ptr<storage::Storage> open_bucket(const std::string& rest) {
+std::shared_ptr<storage::Storage> open_bucket(const std::string& address) {
   static const Result<const BucketLibrary*> library = load_library();
   if (!library.ok()) return storage::create_unreachable_storage(library.status());
-  return (*library)->open(rest);
+  return (*library)->open(address);
 }
 
 }  // namespace

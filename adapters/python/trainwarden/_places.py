@@ -9,7 +9,7 @@ from . import _core
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-_BUCKET = "s3://"
+_BUCKETS = ("s3://", "gs://")
 _READ_LIMIT = 64 << 20
 
 
@@ -24,7 +24,7 @@ class Entry(NamedTuple):
 
 def is_in_bucket(path: PathLike) -> bool:
     """Does it lie in an object store? Not where TRAINWARDEN_BUCKETS names the folder that stands for all buckets."""
-    return os.fspath(path).startswith(_BUCKET) and not os.environ.get("TRAINWARDEN_BUCKETS")
+    return os.fspath(path).startswith(_BUCKETS) and not os.environ.get("TRAINWARDEN_BUCKETS")
 
 
 def exists(folder: PathLike, path: str) -> bool:

@@ -22,7 +22,7 @@ from .errors import Error, InvalidArgument
 if TYPE_CHECKING:
     import subprocess
 
-_BUCKET = "s3://"
+_BUCKETS = ("s3://", "gs://")
 _LAST_WAIT_S = 30.0
 _GLANCE_S = 0.05
 _SAID_BYTES = 4096
@@ -33,7 +33,7 @@ _copies: dict[str, Copy] = {}  # by folder
 
 def is_in_bucket(run_dir: str) -> bool:
     """Not where TRAINWARDEN_BUCKETS names the folder that stands for all buckets: what lies there is on this machine."""
-    return run_dir.startswith(_BUCKET) and not os.environ.get("TRAINWARDEN_BUCKETS")
+    return run_dir.startswith(_BUCKETS) and not os.environ.get("TRAINWARDEN_BUCKETS")
 
 
 def folder_of(address: str) -> str:
@@ -42,10 +42,12 @@ def folder_of(address: str) -> str:
     Raises:
         InvalidArgument: there is no bucket or no prefix in it, or "." or "..".
     """
-    parts = address[len(_BUCKET) :].rstrip("/").split("/")
+    scheme, _, rest = address.partition("://")
+    parts = rest.rstrip("/").split("/")
     if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
-        raise InvalidArgument(f'{address}: expected s3://BUCKET/PREFIX for a run, without "." and ".."')
-    return os.path.join(runs_folder(), ".buckets", *parts)
+        raise InvalidArgument(f'{address}: expected {scheme}://BUCKET/PREFIX for a run, without "." and ".."')
+    # No bucket has a name of two letters.
+    return os.path.join(runs_folder(), ".buckets", *([] if scheme == "s3" else [scheme]), *parts)
 
 
 class Copy:

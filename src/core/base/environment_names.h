@@ -76,7 +76,10 @@ inline constexpr const char* kSmtpFrom = "TRAINWARDEN_SMTP_FROM";               
 inline constexpr const char* kSmsPrefix = "TRAINWARDEN_SMS_";
 
 // Buckets of S3, as AWS's tools have them (src/store/s3/s3_settings.h, credentials.h).
-inline constexpr const char* kUnsigned = "TRAINWARDEN_UNSIGNED";  // a switch: requests are not signed
+inline constexpr const char* kUnsigned = "TRAINWARDEN_UNSIGNED";         // a switch: requests are not signed
+inline constexpr const char* kGsKeyId = "TRAINWARDEN_GS_ACCESS_KEY_ID";  // and of Google's: google_buckets.h
+inline constexpr const char* kGsSecret = "TRAINWARDEN_GS_SECRET_ACCESS_KEY";
+inline constexpr const char* kGsEndpoint = "TRAINWARDEN_GS_ENDPOINT_URL";
 inline constexpr const char* kAwsKeyId = "AWS_ACCESS_KEY_ID";
 inline constexpr const char* kAwsSecret = "AWS_SECRET_ACCESS_KEY";
 inline constexpr const char* kAwsSessionToken = "AWS_SESSION_TOKEN";

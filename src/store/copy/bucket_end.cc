@@ -37,8 +37,8 @@ class BucketReader final : public FileReader {
       const auto count = client_->get(part.key, offset - part.offset, destination.subspan(0, wanted), part.info.etag);
       if (!count.ok()) return count.status();
       if (*count != wanted) {
-        return Status(Code::kAborted, fmt::format("s3://{}/{}: expected {} bytes at {}, got {}", client_->bucket(),
-                                                  printable(part.key), wanted, offset - part.offset, *count));
+        return Status(Code::kAborted, fmt::format("{}: expected {} bytes at {}, got {}", client_->address_of(part.key),
+                                                  wanted, offset - part.offset, *count));
       }
       offset += wanted;
       destination = destination.subspan(wanted);
@@ -147,7 +147,8 @@ class BucketEnd final : public CopyEnd {
   Status take_directly(const CopyFile& file, CopyEnd& from) override {
     auto* const other = dynamic_cast<BucketEnd*>(&from);
     const bool is_possible = other != nullptr && !file.is_pieces() && file.bytes <= kMaxDirectBytes &&
-                             other->client_->settings().endpoint == client_->settings().endpoint;
+                             other->client_->settings().endpoint == client_->settings().endpoint &&
+                             other->client_->settings().scheme == client_->settings().scheme;
     if (!is_possible) return Status(Code::kUnimplemented, "not within one server");
     return client_->copy_from(other->client_->bucket(), file.parts.front().key, file.parts.front().info.etag,
                               key_of(file.path));
@@ -196,7 +197,7 @@ class BucketEnd final : public CopyEnd {
   std::int64_t ahead_ns() const override { return client_->server_ahead_ns(); }
   bool keeps_times() const override { return false; }
   std::string describe(const std::string& path) const override {
-    return fmt::format("s3://{}/{}", client_->bucket(), path.empty() ? prefix_ : key_of(path));
+    return client_->address_of(path.empty() ? prefix_ : key_of(path));
   }
 
  private:

@@ -35,11 +35,11 @@ struct Place {
 
 Status other_store(const std::string& address, const std::string& scheme) {
   return Status(Code::kUnimplemented,
-                fmt::format("{}: expected a path or s3://BUCKET/PREFIX, found {}://{}", printable(address),
-                            printable(scheme), storage::advice_for_scheme(scheme)));
+                fmt::format("{}: expected a path, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX, found {}://{}",
+                            printable(address), printable(scheme), storage::advice_for_scheme(scheme)));
 }
 
-// "gs" of "gs://..."; empty: it is a path.
+// "az" of "az://..."; empty: it is a path.
 std::string scheme_of(const std::string& address) {
   const std::size_t end = address.find("://");
   if (end == std::string::npos || end < 2) return "";
@@ -59,7 +59,7 @@ Result<Place> place_of(const std::string& address, const CopyOrder& order, const
   const std::string scheme = scheme_of(address);
   if (scheme.empty()) return local_place(address, ends_with_slash);
   if (scheme == "file") return local_place(address.substr(kFileScheme.size()), ends_with_slash);
-  if (scheme != "s3") return other_store(address, scheme);
+  if (!storage::is_bucket_address(address)) return other_store(address, scheme);
   const auto folder = storage::folder_of_bucket(address, environment);
   if (folder.ok()) return local_place(*folder, ends_with_slash);
   if (folder.status().code() != Code::kUnimplemented) return folder.status();
@@ -103,7 +103,7 @@ void add_name(const Place& from, Place& to, const CopyOrder& order, bool is_file
 
 std::string address_of(const Place& place) {
   if (!place.bucket) return place.local.path.string();
-  return fmt::format("s3://{}/{}", place.bucket->client->bucket(), place.bucket->prefix);
+  return place.bucket->client->address_of(place.bucket->prefix);
 }
 
 bool is_within(std::string inner, std::string outer) {

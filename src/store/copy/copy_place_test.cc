@@ -60,12 +60,14 @@ TEST_F(CopyPlaceTest, MistakesAreTold) {
   EXPECT_EQ(find(at("data/file"), at("x"), true).status().code(), Code::kInvalidArgument);
   EXPECT_TRUE(find(at("data"), at("data2")).ok());  // no part of the other
   EXPECT_EQ(find("ftp://host/x", at("x")).status().code(), Code::kUnimplemented);
-  const Status google = find("gs://bucket/x", at("x")).status();
-  EXPECT_NE(google.message().find("AWS_ENDPOINT_URL_S3=https://storage.googleapis.com"), std::string::npos);
+  EXPECT_NE(find("gcs://bucket/x", at("x")).status().message().find("write gs://BUCKET/KEY"), std::string::npos);
   for (const char* azure : {"az://container/x", "abfs://container@account/x"}) {
     EXPECT_NE(find(at("data"), azure).status().message().find("azcopy"), std::string::npos);
   }
   buckets_.clear();
+  const Status google = find(at("data"), "gs://bucket/x").status();
+  EXPECT_EQ(google.code(), Code::kPermissionDenied);
+  EXPECT_NE(google.message().find("gcloud storage hmac create"), std::string::npos) << google.to_string();
   const Status odd = find("s3://b/x", at("x")).status();
   EXPECT_EQ(odd.code(), Code::kInvalidArgument) << odd.to_string();
 }

@@ -97,7 +97,7 @@ Status BucketMirror::begin() {
     if (page.next.empty()) return {};
     token = page.next;
   }
-  return Status(Code::kResourceExhausted, fmt::format("s3://{}/{} has too many objects", client_->bucket(), prefix_));
+  return Status(Code::kResourceExhausted, fmt::format("{} has too many objects", client_->address_of(prefix_)));
 }
 
 Result<std::uint64_t> BucketMirror::take_requests() {

@@ -94,6 +94,7 @@ Result<AwsCredentials> CredentialChain::find() const {
     if (answer.ok()) return parse_credentials(*answer);
     if (service.kind == CredentialService::Kind::kContainer) return answer.status();
   }
+  if (!missing_.empty()) return Status(Code::kPermissionDenied, missing_);
   return Status(
       Code::kPermissionDenied,
       fmt::format("no credentials for S3: expected {} and {}, or the profile \"{}\" in ~/.aws/credentials, or "

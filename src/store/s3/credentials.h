@@ -23,7 +23,9 @@ namespace trainwarden::storage {
 // From many threads at once.
 class CredentialChain {
  public:
-  CredentialChain(Environment environment, const Clock& clock) : environment_(std::move(environment)), clock_(clock) {}
+  // `missing`: what is said where there are none; empty: what those of Amazon are.
+  CredentialChain(Environment environment, const Clock& clock, std::string missing = "")
+      : environment_(std::move(environment)), clock_(clock), missing_(std::move(missing)) {}
 
   // Those that were found before, until they are about to expire. kPermissionDenied when there are none: the message
   // says where they were looked for; kUnavailable when a service that should have them does not answer.
@@ -36,6 +38,7 @@ class CredentialChain {
 
   const Environment environment_;
   const Clock& clock_;
+  const std::string missing_;
   ForkAwareMutex mutex_;
   std::optional<AwsCredentials> found_;
 };

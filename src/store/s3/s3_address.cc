@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "store/storage/bucket_folder.h"
 #include "store/storage/path_rules.h"
 
 namespace trainwarden::storage {
@@ -23,18 +24,20 @@ bool is_bucket_name(std::string_view name) {
 
 }  // namespace
 
-Result<S3Address> parse_s3_address(std::string_view rest) {
+Result<S3Address> parse_s3_address(std::string_view typed) {
+  const std::string_view rest = path_in_buckets(typed);
   const std::size_t slash = std::min(rest.find('/'), rest.size());
-  S3Address address{.bucket = std::string(rest.substr(0, slash)), .prefix = ""};
+  S3Address address{.scheme = std::string(typed.substr(0, typed.find(':'))),
+                    .bucket = std::string(rest.substr(0, slash)),
+                    .prefix = ""};
   if (!is_bucket_name(address.bucket)) {
-    return Status(
-        Code::kInvalidArgument,
-        fmt::format("s3://{}: expected s3://BUCKET/PREFIX with a bucket's name of 3 letters or more, found \"{}\"",
-                    printable(rest), printable(address.bucket)));
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{}: expected {}://BUCKET/PREFIX with a bucket's name of 3 letters or more, found \"{}\"",
+                              printable(typed), address.scheme, printable(address.bucket)));
   }
   std::string_view prefix = rest.substr(std::min(slash + 1, rest.size()));
   while (prefix.ends_with('/')) prefix.remove_suffix(1);
-  TRAINWARDEN_RETURN_IF_ERROR(check_path(prefix).with_context(fmt::format("s3://{}", printable(rest))));
+  TRAINWARDEN_RETURN_IF_ERROR(check_path(prefix).with_context(printable(typed)));
   address.prefix = prefix;
   return address;
 }

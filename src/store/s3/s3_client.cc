@@ -122,6 +122,10 @@ void S3Client::leave_inherited() {
   idle_of_ = ::getpid();
 }
 
+std::string S3Client::address_of(std::string_view key) const {
+  return fmt::format("{}://{}/{}", settings_.scheme, bucket_, printable(key));
+}
+
 std::string S3Client::host() const {
   const std::string endpoint = settings_.endpoint.substr(settings_.endpoint.find("://") + 3);
   return settings_.path_style ? endpoint : fmt::format("{}.{}", bucket_, endpoint);
@@ -238,9 +242,8 @@ Status S3Client::error_of(const Call& call, const Outcome& outcome) const {
   const std::string code = outcome.code();
   const std::string attempts = outcome.attempts > 1 ? fmt::format(" after {} attempts", outcome.attempts) : "";
   return Status(code_of(status, code),
-                fmt::format("{} s3://{}/{} at {}: status {}{}{}{}{}", call.method, bucket_, printable(call.key),
-                            settings_.endpoint, status, code.empty() ? "" : " ", printable(code), attempts,
-                            hint_of(status, code)));
+                fmt::format("{} {} at {}: status {}{}{}{}{}", call.method, address_of(call.key), settings_.endpoint,
+                            status, code.empty() ? "" : " ", printable(code), attempts, hint_of(status, code)));
 }
 
 Result<ObjectInfo> S3Client::head(const std::string& key) {
@@ -293,8 +296,7 @@ Status S3Client::put(const std::string& key, ByteSpan content, PutCondition cond
   call.headers = {{"content-type", "application/octet-stream"}, {kWriteHeader, write}};
   if (condition == PutCondition::kIfAbsent) {
     // Servers that do not know the condition overwrite; this leaves them the time of one request to do so.
-    if (head(key).ok())
-      return Status(Code::kAlreadyExists, fmt::format("s3://{}/{} is there", bucket_, printable(key)));
+    if (head(key).ok()) return Status(Code::kAlreadyExists, fmt::format("{} is there", address_of(key)));
     call.headers["if-none-match"] = "*";
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(Outcome outcome, perform(call));
@@ -308,7 +310,7 @@ Status S3Client::put(const std::string& key, ByteSpan content, PutCondition cond
   const Call look{.method = "HEAD", .key = key};
   TRAINWARDEN_ASSIGN_OR_RETURN(const Outcome there, perform(look));
   if (there.is_fine() && header_of(there.answer.headers, kWriteHeader) == write) return {};
-  return Status(Code::kAlreadyExists, fmt::format("s3://{}/{} is there", bucket_, printable(key)));
+  return Status(Code::kAlreadyExists, fmt::format("{} is there", address_of(key)));
 }
 
 Status S3Client::remove(const std::string& key) {

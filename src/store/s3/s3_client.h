@@ -101,6 +101,7 @@ class S3Client {
   Status check_credentials() { return credentials_->get().status(); }
   S3Use use() const;
   const std::string& bucket() const { return bucket_; }
+  std::string address_of(std::string_view key) const;  // "s3://BUCKET/KEY"; what cannot be printed in it as escapes
   const S3Settings& settings() const { return settings_; }
   // By how much the server's clock is ahead of ours, as of its last answer. Its times are of whole seconds.
   std::int64_t server_ahead_ns() const { return server_ahead_ns_; }

@@ -146,8 +146,8 @@ class S3ReadableFile final : public ReadableFile {
                                  reach_.client->get(part.key, offset, destination, part.info.etag));
     if (count == destination.size()) return {};
     return Status(Code::kUnavailable,
-                  fmt::format("s3://{}/{}: expected {} bytes at {}, got {}", reach_.client->bucket(),
-                              printable(part.key), destination.size(), offset, count));
+                  fmt::format("{}: expected {} bytes at {}, got {}", reach_.client->address_of(part.key),
+                              destination.size(), offset, count));
   }
 
   const S3Reach reach_;
@@ -170,14 +170,12 @@ Status find_more_parts(S3Client& client, const std::string& key, std::vector<Fil
     add_pieces(parts, page.objects);
     for (const ListedObject& object : page.objects) is_last_there = is_last_there || object.key == last;
     if (!is_last_there) {
-      return Status(Code::kAborted,
-                    fmt::format("s3://{}/{} is in no pieces any more", client.bucket(), printable(key)));
+      return Status(Code::kAborted, fmt::format("{} is in no pieces any more", client.address_of(key)));
     }
     if (page.next.empty()) return {};
     token = page.next;
   }
-  return Status(Code::kResourceExhausted,
-                fmt::format("s3://{}/{} has too many pieces", client.bucket(), printable(key)));
+  return Status(Code::kResourceExhausted, fmt::format("{} has too many pieces", client.address_of(key)));
 }
 
 Result<std::vector<FilePart>> find_parts(S3Client& client, const std::string& key) {

@@ -20,6 +20,7 @@ struct S3Settings {
   std::string ca_file;       // PEM; empty: what the system trusts
   int max_attempts = 5;
   std::uint64_t max_bytes_per_second = 0;  // of each connection; 0: no limit
+  std::string scheme = "s3";               // of its addresses, as users write and see them
 };
 
 // Of the variables that AWS's tools have, then of the profile:

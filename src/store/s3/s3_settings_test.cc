@@ -8,6 +8,7 @@
 #include "core/base/folder_testing.h"
 #include "store/s3/aws_profile.h"
 #include "store/s3/credentials.h"
+#include "store/s3/google_buckets.h"
 #include "store/s3/s3_address.h"
 
 namespace trainwarden::storage {
@@ -110,6 +111,32 @@ TEST_F(S3SettingsTest, CredentialsAreThoseOfTheVariablesThenOfTheProfile) {
   EXPECT_EQ(CredentialChain(environment(), clock).get()->key_id, "");
 }
 
+TEST_F(S3SettingsTest, GooglesBucketsHaveKeysAndAnEndpointOfTheirOwn) {
+  set("AWS_ACCESS_KEY_ID", "amazons");
+  set("AWS_SECRET_ACCESS_KEY", "amazons");
+  set("AWS_ENDPOINT_URL", "http://minio:9000");
+  set("AWS_WEB_IDENTITY_TOKEN_FILE", "/token");
+  set("AWS_MAX_ATTEMPTS", "7");
+  const auto found = read_s3_settings(google_environment(environment()), "mine");
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  EXPECT_EQ(found->endpoint, "https://storage.googleapis.com");
+  EXPECT_TRUE(found->path_style);
+  EXPECT_EQ(found->max_attempts, 7);
+  FakeClock clock;
+  const auto keys = [&] { return CredentialChain(google_environment(environment()), clock, kGoogleKeysMissing).get(); };
+  EXPECT_EQ(keys().status().code(), Code::kPermissionDenied);
+  EXPECT_NE(keys().status().message().find("expected TRAINWARDEN_GS_ACCESS_KEY_ID and"), std::string::npos);
+  write("credentials",
+        "[default]\naws_access_key_id = a\naws_secret_access_key = b\n"
+        "[gs]\naws_access_key_id = c\naws_secret_access_key = d\n");
+  EXPECT_EQ(keys()->key_id, "c");
+  set("TRAINWARDEN_GS_ACCESS_KEY_ID", "GOOG1");
+  set("TRAINWARDEN_GS_SECRET_ACCESS_KEY", "secret");
+  EXPECT_EQ(keys()->key_id, "GOOG1");
+  set("TRAINWARDEN_GS_ENDPOINT_URL", "http://127.0.0.1:1");
+  EXPECT_EQ(read_s3_settings(google_environment(environment()), "mine")->endpoint, "http://127.0.0.1:1");
+}
+
 TEST(AwsProfile, SectionsHaveTheirLines) {
   const char* text = "# x\n[a]\nk = v\nnested =\n  inner = 1\n\tother=2\nlast = 3\n[ b ]\r\nk=w\r\nodd line\n";
   EXPECT_EQ(aws_section(text, "a"),
@@ -131,11 +158,12 @@ TEST(ParseCredentials, TakesWhatServicesAnswer) {
 }
 
 TEST(S3Address, HasABucketAndAPrefix) {
-  EXPECT_EQ(parse_s3_address("mine")->bucket, "mine");
-  EXPECT_EQ(parse_s3_address("mine/")->prefix, "");
-  EXPECT_EQ(parse_s3_address("mine/runs/first/")->prefix, "runs/first");
+  EXPECT_EQ(parse_s3_address("s3://mine")->bucket, "mine");
+  EXPECT_EQ(parse_s3_address("s3://mine/")->prefix, "");
+  EXPECT_EQ(parse_s3_address("gs://mine/")->scheme, "gs");
+  EXPECT_EQ(parse_s3_address("s3://mine/runs/first/")->prefix, "runs/first");
   for (const char* text : {"", "/", "ab", "-ab", "a..b", "mi ne/x", "mine//x", "mine/../x", "mine/./x"}) {
-    EXPECT_EQ(parse_s3_address(text).status().code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(parse_s3_address(std::string("s3://") + text).status().code(), Code::kInvalidArgument) << text;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/environment_names.h"
 #include "core/base/text.h"
 #include "store/s3/fork_aware_mutex.h"
+#include "store/s3/google_buckets.h"
 #include "store/s3/listing_cache.h"
 #include "store/s3/s3_address.h"
 #include "store/s3/s3_files.h"
@@ -73,9 +74,7 @@ class S3Storage final : public Storage {
   }
   bool locked(const std::string&) const override { return false; }
   bool has_locks() const override { return false; }
-  std::string describe(const std::string& path) const override {
-    return fmt::format("s3://{}/{}", client().bucket(), key_of(path));
-  }
+  std::string describe(const std::string& path) const override { return client().address_of(key_of(path)); }
 
  private:
   S3Client& client() const { return *reach_.client; }
@@ -173,21 +172,28 @@ Result<FileInfo> S3Storage::info(const std::string& path) const {
   return page.objects.empty() ? Result<FileInfo>(not_found(path)) : folder;
 }
 
-Result<std::shared_ptr<S3Client>> make_client(const std::string& bucket,
-                                              const Environment& environment = process_environment,
+Result<std::shared_ptr<S3Client>> make_client(const S3Address& address,
+                                              const Environment& process = process_environment,
                                               std::stop_token stop = {}, std::uint64_t max_bytes_per_second = 0) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(S3Settings settings, read_s3_settings(environment, bucket));
+  const bool is_google = address.scheme == "gs";
+  const Environment environment = is_google ? google_environment(process) : process;
+  TRAINWARDEN_ASSIGN_OR_RETURN(S3Settings settings, read_s3_settings(environment, address.bucket));
+  settings.scheme = address.scheme;
   const std::uint64_t set = settings.max_bytes_per_second;
   if (max_bytes_per_second > 0 && (set == 0 || max_bytes_per_second < set))
     settings.max_bytes_per_second = max_bytes_per_second;
-  auto credentials = std::make_shared<CredentialChain>(environment, system_clock());
-  return std::make_shared<S3Client>(bucket, std::move(settings), std::move(credentials), system_clock(),
+  auto credentials =
+      std::make_shared<CredentialChain>(environment, system_clock(), is_google ? kGoogleKeysMissing : "");
+  return std::make_shared<S3Client>(address.bucket, std::move(settings), std::move(credentials), system_clock(),
                                     std::move(stop));
 }
 
 // What settings and credentials are made from, but for files: another text, and they may be others.
 std::string environment_mark() {
   static constexpr const char* kVariables[] = {variable::kUnsigned,
+                                               variable::kGsKeyId,
+                                               variable::kGsSecret,
+                                               variable::kGsEndpoint,
                                                variable::kAwsKeyId,
                                                variable::kAwsSecret,
                                                variable::kAwsSessionToken,
@@ -217,7 +223,7 @@ std::string environment_mark() {
 
 // One for all storages of a bucket: its connections and its budget for retries are shared. A notebook may set its
 // variables after a first try without them; then there is another.
-Result<std::shared_ptr<S3Client>> shared_client(const std::string& bucket) {
+Result<std::shared_ptr<S3Client>> shared_client(const S3Address& address) {
   struct Shared {
     std::string mark;
     std::shared_ptr<S3Client> client;
@@ -225,10 +231,10 @@ Result<std::shared_ptr<S3Client>> shared_client(const std::string& bucket) {
   static ForkAwareMutex mutex;
   static std::map<std::string, Shared> clients;
   const std::lock_guard guard(mutex);
-  Shared& shared = clients[bucket];
+  Shared& shared = clients[fmt::format("{}://{}", address.scheme, address.bucket)];
   std::string mark = environment_mark();
   if (shared.client && shared.mark == mark) return shared.client;
-  TRAINWARDEN_ASSIGN_OR_RETURN(shared.client, make_client(bucket));
+  TRAINWARDEN_ASSIGN_OR_RETURN(shared.client, make_client(address));
   shared.mark = std::move(mark);
   return shared.client;
 }
@@ -245,17 +251,16 @@ Result<BucketPlace> reach_bucket(const std::string& address, std::stop_token sto
 
 Result<BucketPlace> reach_bucket(const std::string& address, const Environment& environment, std::stop_token stop,
                                  std::uint64_t max_bytes_per_second) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(S3Address parsed,
-                               parse_s3_address(std::string_view(address).substr(kBucketScheme.size())));
+  TRAINWARDEN_ASSIGN_OR_RETURN(S3Address parsed, parse_s3_address(address));
   TRAINWARDEN_ASSIGN_OR_RETURN(std::shared_ptr<S3Client> client,
-                               make_client(parsed.bucket, environment, std::move(stop), max_bytes_per_second));
+                               make_client(parsed, environment, std::move(stop), max_bytes_per_second));
   return BucketPlace{std::move(client), std::move(parsed.prefix)};
 }
 
-std::shared_ptr<Storage> open_s3_storage(const std::string& rest) {
-  auto address = parse_s3_address(rest);
+std::shared_ptr<Storage> open_s3_storage(const std::string& typed) {
+  auto address = parse_s3_address(typed);
   if (!address.ok()) return create_unreachable_storage(address.status());
-  auto client = shared_client(address->bucket);
+  auto client = shared_client(*address);
   if (!client.ok()) return create_unreachable_storage(client.status());
   return create_s3_storage(*std::move(client), std::move(address->prefix));
 }

@@ -24,7 +24,7 @@ std::shared_ptr<Storage> create_s3_storage(std::shared_ptr<S3Client> client, std
                                            const Clock& clock = system_clock());
 
 // The bucket that an address leads to, as the environment has settings and credentials for it, and what lies there:
-// "s3://BUCKET/PREFIX".
+// "s3://BUCKET/PREFIX", or "gs://BUCKET/PREFIX" (google_buckets.h).
 struct BucketPlace {
   std::shared_ptr<S3Client> client;
   std::string prefix;
@@ -35,11 +35,11 @@ Result<BucketPlace> reach_bucket(const std::string& address, const Environment& 
                                  std::uint64_t max_bytes_per_second = 0);
 
 // With the settings and credentials of the environment. What is wrong with the address, or with those, is what each
-// call fails with. `rest` is what follows "s3://".
-std::shared_ptr<Storage> open_s3_storage(const std::string& rest);
+// call fails with.
+std::shared_ptr<Storage> open_s3_storage(const std::string& typed);
 
-// Addresses "s3://..." lead to buckets from now on, but for those whose buckets are folders of this machine
-// (bucket_folder.h). Once, before any is opened.
+// Addresses "s3://..." and "gs://..." lead to buckets from now on, but for those whose buckets are folders of this
+// machine (bucket_folder.h). Once, before any is opened.
 void use_s3();
 
 }  // namespace trainwarden::storage

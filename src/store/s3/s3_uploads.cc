@@ -93,9 +93,8 @@ Result<std::string> S3Client::put_content(const std::string& key, QueryParameter
   const auto tag = parse_content_tag(etag);
   const bool says_nothing = md5.empty() || !tag || tag->parts != 0 || has_opaque_etag(headers);
   if (says_nothing || tag->digest == exchange::hex(md5)) return etag;
-  return Status(Code::kDataLoss, fmt::format("s3://{}/{}: the server has other bytes than were sent: expected MD5 {}, "
-                                             "found {}",
-                                             bucket_, printable(key), exchange::hex(md5), printable(etag)));
+  return Status(Code::kDataLoss, fmt::format("{}: the server has other bytes than were sent: expected MD5 {}, found {}",
+                                             address_of(key), exchange::hex(md5), printable(etag)));
 }
 
 Result<std::string> S3Client::put_checked(const std::string& key, ByteSpan content) {
@@ -148,8 +147,7 @@ Result<std::vector<UnfinishedUpload>> S3Client::unfinished_uploads(const std::st
     call.query["key-marker"] = page.next_key;
     call.query["upload-id-marker"] = page.next_id;
   }
-  return Status(Code::kResourceExhausted,
-                fmt::format("s3://{}/{} has too many unfinished uploads", bucket_, printable(prefix)));
+  return Status(Code::kResourceExhausted, fmt::format("{} has too many unfinished uploads", address_of(prefix)));
 }
 
 Result<std::vector<UploadedPart>> S3Client::uploaded_parts(const std::string& key, const std::string& upload) {
@@ -166,7 +164,7 @@ Result<std::vector<UploadedPart>> S3Client::uploaded_parts(const std::string& ke
     if (page.next.empty()) return parts;
     call.query["part-number-marker"] = page.next;
   }
-  return Status(Code::kResourceExhausted, fmt::format("s3://{}/{} has too many parts", bucket_, printable(key)));
+  return Status(Code::kResourceExhausted, fmt::format("{} has too many parts", address_of(key)));
 }
 
 Result<std::uint64_t> S3Client::part_bytes(const std::string& key, const std::string& etag) {

@@ -12,7 +12,7 @@ namespace trainwarden::storage {
 namespace fs = std::filesystem;
 
 Result<fs::path> folder_of_bucket(std::string_view address, const Environment& environment) {
-  const fs::path within(std::string(address.substr(kBucketScheme.size())));
+  const fs::path within(std::string(path_in_buckets(address)));
   bool climbs = within.is_absolute() || within.empty();
   for (const fs::path& part : within) climbs = climbs || part == ".." || part == ".";
   if (climbs) {

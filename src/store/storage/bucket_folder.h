@@ -1,5 +1,5 @@
-// Buckets that are folders of this machine: where TRAINWARDEN_BUCKETS names a folder, "s3://BUCKET/KEY" is the file KEY
-// in its folder BUCKET, and no object store is reached.
+// Addresses of buckets, and buckets that are folders of this machine: where TRAINWARDEN_BUCKETS names a folder,
+// "s3://BUCKET/KEY" and "gs://BUCKET/KEY" are the file KEY in its folder BUCKET, and no object store is reached.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,16 @@
 
 namespace trainwarden::storage {
 
-inline constexpr std::string_view kBucketScheme = "s3://";
+// "s3://..." of Amazon and others that speak its language, "gs://..." of Google.
+inline bool is_bucket_address(std::string_view address) {
+  return address.starts_with("s3://") || address.starts_with("gs://");
+}
+// BUCKET/KEY of such an address.
+inline std::string_view path_in_buckets(std::string_view address) {
+  return is_bucket_address(address) ? address.substr(std::string_view("s3://").size()) : std::string_view();
+}
 
-// `address` begins with kBucketScheme. kUnimplemented when no folder is set; kInvalidArgument when there is no bucket
+// `address` is that of a bucket. kUnimplemented when no folder is set; kInvalidArgument when there is no bucket
 // in it, or a part of it is "..".
 Result<std::filesystem::path> folder_of_bucket(std::string_view address,
                                                const Environment& environment = process_environment);

@@ -17,6 +17,7 @@ const Environment kWithout = [](const char*) -> const char* { return nullptr; };
 TEST(BucketFolder, AKeyIsAPathInTheBucketsFolder) {
   EXPECT_EQ(*folder_of_bucket("s3://mine/runs/first", kWithBuckets), "/buckets/mine/runs/first");
   EXPECT_EQ(*folder_of_bucket("s3://mine", kWithBuckets), "/buckets/mine");
+  EXPECT_EQ(*folder_of_bucket("gs://mine/runs", kWithBuckets), "/buckets/mine/runs");
 }
 
 TEST(BucketFolder, NothingLeadsOutOfIt) {

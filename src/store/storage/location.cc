@@ -84,14 +84,14 @@ bool reaches_buckets() {
 }
 
 Location::Location(const fs::path& address) : address_(address.string()) {
-  if (address_.starts_with(kBucketScheme)) {
+  if (is_bucket_address(address_)) {
     const Result<fs::path> folder = folder_of_bucket(address_);
     is_folder_ = folder.ok();
     if (is_folder_) {
       address_ = folder->string();
       storage_ = open_folder_at(address_);
     } else if (open_bucket != nullptr && folder.status().code() == Code::kUnimplemented) {
-      storage_ = open_bucket(address_.substr(kBucketScheme.size()));
+      storage_ = open_bucket(address_);
     } else {
       storage_ = create_unreachable_storage(folder.status());
     }

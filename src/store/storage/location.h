@@ -51,9 +51,9 @@ class Location {
   std::shared_ptr<Storage> storage_;
 };
 
-// What opens "s3://REST" where no folder stands for buckets (bucket_folder.h). For the program, which can reach them;
-// before any location is made.
-using OpenBucket = std::shared_ptr<Storage> (*)(const std::string& rest);
+// What opens "s3://..." and "gs://..." where no folder stands for buckets (bucket_folder.h). For the program, which can
+// reach them; before any location is made.
+using OpenBucket = std::shared_ptr<Storage> (*)(const std::string& address);
 void set_bucket_storage(OpenBucket open);
 
 }  // namespace trainwarden::storage

@@ -17,11 +17,7 @@ bool is_one_of(const std::array<std::string_view, size>& schemes, std::string_vi
 }  // namespace
 
 std::string advice_for_scheme(std::string_view scheme) {
-  if (scheme == "gs" || scheme == "gcs") {
-    return "; Google's buckets are reached as S3's: write s3://BUCKET/KEY, set "
-           "AWS_ENDPOINT_URL_S3=https://storage.googleapis.com, and make an HMAC key for AWS_ACCESS_KEY_ID and "
-           "AWS_SECRET_ACCESS_KEY (gcloud storage hmac create)";
-  }
+  if (scheme == "gcs") return "; write gs://BUCKET/KEY";
   if (is_one_of(kAzureSchemes, scheme)) {
     return "; Azure's storage has no face of S3: copy it to this machine with azcopy, or mount it with blobfuse2, and "
            "name the folder";

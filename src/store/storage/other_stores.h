@@ -6,7 +6,7 @@
 
 namespace trainwarden::storage {
 
-// "; Google's buckets ..." for the scheme "gs"; empty: it is none that we know of.
+// "; Azure's storage ..." for the scheme "az"; empty: it is none that we know of.
 std::string advice_for_scheme(std::string_view scheme);
 
 }  // namespace trainwarden::storage

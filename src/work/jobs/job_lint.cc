@@ -123,12 +123,12 @@ class Linter {
   }
 
   static bool is_unreachable(const std::string& source) {
-    return source.starts_with(storage::kBucketScheme) && !storage::folder_of_bucket(source).ok();
+    return storage::is_bucket_address(source) && !storage::folder_of_bucket(source).ok();
   }
 
   // Its path on this machine.
   static std::string reachable(const std::string& source) {
-    if (source.starts_with(storage::kBucketScheme)) return storage::folder_of_bucket(source)->string();
+    if (storage::is_bucket_address(source)) return storage::folder_of_bucket(source)->string();
     return source.starts_with(kFileScheme) ? source.substr(kFileScheme.size()) : source;
   }
 

@@ -267,7 +267,7 @@ class SpecReader {
       return;
     }
     if (channel.source.empty()) {
-      wrong(value.place, fmt::format("inputs: {}: expected source = a path, file:// or s3://", name));
+      wrong(value.place, fmt::format("inputs: {}: expected source = a path, file://, s3:// or gs://", name));
       return;
     }
     spec_.inputs.push_back(std::move(channel));

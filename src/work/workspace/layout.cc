@@ -9,7 +9,7 @@ namespace trainwarden::workspace {
 namespace fs = std::filesystem;
 
 bool is_in_bucket(const std::string& address) {
-  return address.starts_with(storage::kBucketScheme) && storage::reaches_buckets() &&
+  return storage::is_bucket_address(address) && storage::reaches_buckets() &&
          storage::folder_of_bucket(address).status().code() == Code::kUnimplemented;
 }
 
@@ -19,7 +19,7 @@ Result<fs::path> local_source(const jobs::Channel& channel, const fs::path& base
 
 Result<fs::path> local_path(const std::string& address, const fs::path& base) {
   constexpr std::string_view kFileScheme = "file://";
-  if (address.starts_with(storage::kBucketScheme)) return storage::folder_of_bucket(address);
+  if (storage::is_bucket_address(address)) return storage::folder_of_bucket(address);
   const std::string path = address.starts_with(kFileScheme) ? address.substr(kFileScheme.size()) : address;
   return (base / path).lexically_normal();
 }

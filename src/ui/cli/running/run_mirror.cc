@@ -24,9 +24,10 @@ constexpr milliseconds kStep{100};  // how soon finish() is seen
 }  // namespace
 
 Result<std::string> checked_mirror_address(const std::string& typed, const std::filesystem::path& run) {
-  if (!typed.starts_with(storage::kBucketScheme)) {
+  if (!storage::is_bucket_address(typed)) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("expected s3://BUCKET/PREFIX for the run's copy, found \"{}\"", printable(typed)));
+                  fmt::format("expected s3://BUCKET/PREFIX or gs://BUCKET/PREFIX for the run's copy, found \"{}\"",
+                              printable(typed)));
   }
   std::string address = typed;
   if (address.ends_with('/')) address += run.filename().string();
