@@ -16,6 +16,7 @@
 
 #include "bench.h"
 #include "core/base/clock.h"
+#include "store/journal/format_versions.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/journal_writer.h"
 #include "store/storage/local_storage.h"
@@ -33,6 +34,7 @@ void must(const Status& status) {
 journal::RunInfo run_info() {
   journal::RunInfo info;
   info.id = "00112233445566778899aabbccddeeff";
+  info.format_version = journal::kNewestVersion;
   return info;
 }
 

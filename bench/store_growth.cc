@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "data/format/run_event.h"
 #include "in_child.h"
+#include "store/journal/format_versions.h"
 #include "store/journal/journal_writer.h"
 #include "store/storage/local_storage.h"
 #include "temporary_folder.h"
@@ -32,8 +33,10 @@ T value_of(Result<T> result) {
   return std::move(*result);
 }
 
-std::unique_ptr<journal::JournalWriter> join(storage::Storage& storage, int rank, int world_size) {
+std::unique_ptr<journal::JournalWriter> join(storage::Storage& storage, int rank, int world_size,
+                                             int format_version = journal::kNewestVersion) {
   journal::RunInfo info;
+  info.format_version = format_version;
   info.id = "00112233445566778899aabbccddeeff";
   info.created_unix_ns = system_clock().unix_ns();
   info.world_size = world_size;
@@ -71,10 +74,11 @@ constexpr std::int64_t kLongSteps = 100'000;
 constexpr std::uint32_t kLongStatistics = 20;
 constexpr std::uint32_t kLongScalars = 80;
 constexpr int kLongRounds = 9;
+constexpr std::int64_t kSeriesStride = 10;
 
-std::vector<double> write_long_run(const std::filesystem::path& folder) {
+std::vector<double> write_long_run(const std::filesystem::path& folder, int format_version) {
   const auto storage = storage::open_local_storage(folder);
-  const auto writer = join(*storage, 0, 1);
+  const auto writer = join(*storage, 0, 1, format_version);
   for (std::int64_t step = 0; step < kLongSteps; ++step) {
     must_be(writer->append_step(step_of(step, kLongStatistics, kLongScalars)));
   }
@@ -100,33 +104,52 @@ std::vector<double> open_long_run(const std::filesystem::path& folder) {
     if (steps.size() != static_cast<std::size_t>(kLongSteps)) throw std::runtime_error("steps of a tensor are missing");
   });
   const double value_ns = elapsed_ns([&] { keep(value_of(trial->scalar(tensor, kLongSteps / 2))); });
-  return {open_ns / 1e6, cpu_ns / 1e6, steps_ns / 1e6, value_ns / 1e6};
+  const double series_ns = elapsed_ns([&] {
+    for (std::int64_t step = 0; step < kLongSteps; step += kSeriesStride) keep(value_of(trial->scalar(tensor, step)));
+  });
+  return {open_ns / 1e6, cpu_ns / 1e6, steps_ns / 1e6, value_ns / 1e6, series_ns / (kLongSteps / kSeriesStride) / 1e3};
+}
+
+struct LongRunFigures {
+  double run_mib = 0;
+  std::array<std::vector<double>, 6> samples;  // as open_long_run() has them, and the peak of the process in MiB
+};
+
+Result<LongRunFigures> measure_long_run(int format_version) {
+  const TemporaryFolder folder;
+  const auto write = [&] { return write_long_run(folder.path(), format_version); };
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ChildReport written, in_child(write));
+  LongRunFigures figures;
+  figures.run_mib = written.numbers.at(0) / (1 << 20);
+  for (int round = 0; round < kLongRounds; ++round) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ChildReport opened, in_child([&] { return open_long_run(folder.path()); }));
+    for (std::size_t i = 0; i < 5; ++i) figures.samples[i].push_back(opened.numbers.at(i));
+    figures.samples[5].push_back(opened.peak_mib);
+  }
+  return figures;
 }
 
 }  // namespace
 
 Result<std::vector<Figure>> measure_open_10m() {
-  const TemporaryFolder folder;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const ChildReport written, in_child([&] { return write_long_run(folder.path()); }));
-  std::array<std::vector<double>, 5> samples;
-  for (int round = 0; round < kLongRounds; ++round) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const ChildReport opened, in_child([&] { return open_long_run(folder.path()); }));
-    for (std::size_t i = 0; i < 4; ++i) samples[i].push_back(opened.numbers.at(i));
-    samples[4].push_back(opened.peak_mib);
-  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const LongRunFigures run, measure_long_run(journal::kNewestVersion));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const LongRunFigures plain, measure_long_run(journal::kPlainVersion));
+  const auto& samples = run.samples;
   const std::string limit = fmt::format(
-      "reading the index: {} steps of 3 frames, 140 bytes each, out of {:.0f} MiB; the run has {} records: at each "
-      "step "
-      "statistics of {} tensors and {} scalars",
-      kLongSteps, written.numbers.at(0) / (1 << 20), kLongSteps * (kLongStatistics + kLongScalars), kLongStatistics,
-      kLongScalars);
+      "reading the index: {} steps of 3 frames, 140 bytes each, out of {:.0f} MiB; the run "
+      "has {} records: at each step statistics of {} tensors and {} scalars",
+      kLongSteps, run.run_mib, kLongSteps * (kLongStatistics + kLongScalars), kLongStatistics, kLongScalars);
+  const std::string not_compressed = fmt::format("the same run, not compressed: {:.0f} MiB", plain.run_mib);
   return std::vector<Figure>{
       {"store.open_10m_ms", spread_of(samples[0]), "ms", at_most(100), limit},
       {"store.open_10m_ms.cpu", spread_of(samples[1]), "ms", {}, "the same without what else the machine does"},
-      {"store.open_10m_ms.memory", spread_of(samples[4]), "MiB", at_most(200),
+      {"store.open_10m_ms.memory", spread_of(samples[5]), "MiB", at_most(200),
        "the peak of the process, which asks too"},
       {"store.open_10m_ms.steps_of_tensor", spread_of(samples[2]), "ms", {}, "the first question which steps hold one"},
       {"store.open_10m_ms.one_scalar", spread_of(samples[3]), "ms", {}, "the first value, out of its frame"},
+      {"store.open_10m_ms.series", spread_of(samples[4]), "us", {}, "each value of a series, out of its frame"},
+      {"store.open_10m_ms.plain", spread_of(plain.samples[0]), "ms", {}, not_compressed},
+      {"store.open_10m_ms.plain_series", spread_of(plain.samples[4]), "us", {}, not_compressed},
   };
 }
 
@@ -216,12 +239,10 @@ constexpr std::uint32_t kScalarsEachStep = 1'000;
 constexpr int kScalarStepsEachSecond = 200;
 constexpr int kScalarSeconds = 15;
 
-}  // namespace
-
-Result<std::vector<Figure>> measure_scalars() {
+std::vector<double> write_scalars(int format_version) {
   const TemporaryFolder folder;
   const auto storage = storage::open_local_storage(folder.path());
-  const auto writer = join(*storage, 0, 1);
+  const auto writer = join(*storage, 0, 1, format_version);
   must_be(writer->append_step(step_of(0, 0, kScalarsEachStep)));
   std::int64_t step = 1;
   std::vector<double> samples;
@@ -235,10 +256,17 @@ Result<std::vector<Figure>> measure_scalars() {
     }
     samples.push_back(cpu_ns / 1e9 * 100);
   }
+  return samples;
+}
+
+}  // namespace
+
+Result<std::vector<Figure>> measure_scalars() {
   return std::vector<Figure>{
-      {"store.scalars_core_pct", spread_of(samples), "%", at_most(5),
-       fmt::format("{} steps a second with {} scalars each, of the writing thread: one write() for each step",
-                   kScalarStepsEachSecond, kScalarsEachStep)}};
+      {"store.scalars_core_pct", spread_of(write_scalars(journal::kNewestVersion)), "%", at_most(5),
+       fmt::format("{} steps a second with {} scalars each, of the writing thread: zstd, and one write() for each step",
+                   kScalarStepsEachSecond, kScalarsEachStep)},
+      {"store.scalars_core_pct.plain", spread_of(write_scalars(journal::kPlainVersion)), "%", {}, "not compressed"}};
 }
 
 }  // namespace trainwarden::bench

@@ -10,6 +10,7 @@ set(tw_needs
   "libcli11-dev package CLI11"
   "zlib1g-dev package ZLIB"
   "libpcre2-dev module libpcre2-8 PCRE2"
+  "libzstd-dev module libzstd ZSTD"
   "libhwy-dev module libhwy HWY"
   "libsimdjson-dev module simdjson SIMDJSON"
   "libzip-dev module libzip LIBZIP"

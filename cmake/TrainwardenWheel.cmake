@@ -18,6 +18,7 @@ endfunction()
 
 tw_static(fmt::fmt libfmt.a)
 tw_static(ZLIB::ZLIB libz.a)
+tw_static(PkgConfig::ZSTD libzstd.a)
 tw_static(PkgConfig::PCRE2 libpcre2-8.a)
 tw_static(PkgConfig::HWY libhwy.a)
 tw_static(PkgConfig::SIMDJSON libsimdjson.a)
@@ -46,7 +47,7 @@ target_link_libraries(trainwarden_core PRIVATE tw_older_glibc)
 target_link_libraries(trainwarden_buckets PRIVATE tw_older_glibc)
 
 # Whose code is in it, and under which licences.
-foreach(package libfmt-dev zlib1g-dev libpcre2-dev libhwy-dev libsimdjson-dev libpugixml-dev libssl-dev libcurl4-openssl-dev
+foreach(package libfmt-dev zlib1g-dev libzstd-dev libpcre2-dev libhwy-dev libsimdjson-dev libpugixml-dev libssl-dev libcurl4-openssl-dev
                 libsqlite3-dev libeigen3-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev gcc-12-base)
   install(FILES /usr/share/doc/${package}/copyright DESTINATION trainwarden/licences RENAME ${package}.txt
           COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)

@@ -1,5 +1,5 @@
-"""Reads a Trainwarden run with the standard library and NumPy alone. `python3 read_run.py RUN` lists what it holds."""
-import json, pathlib, struct, sys, urllib.parse
+"""Reads a Trainwarden run with NumPy, and libzstd where payloads are compressed. `python3 read_run.py RUN` lists it."""
+import ctypes, json, pathlib, struct, sys, urllib.parse
 import numpy as np
 
 DTYPES = {"BOOL": "?", "BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}  # NumPy lacks the last three: their bits
@@ -67,12 +67,22 @@ def calls(columns):  # (name, kind, track, start in ns, duration in ns, sequence
         pair = columns["first_sequence"][0] + row[4] - 1 if row[4] else -1
         yield names[columns["label_name"][row[0]]], KINDS[columns["label_kind"][row[0]]], *row[1:4], pair
 
+def content(payload, flags):
+    if not flags & 8: return payload
+    library, size = ctypes.CDLL("libzstd.so.1"), ctypes.c_size_t
+    library.ZSTD_getFrameContentSize.restype, library.ZSTD_decompress.restype = ctypes.c_uint64, size
+    length = library.ZSTD_getFrameContentSize(payload, size(len(payload)))
+    if length > 64 * len(payload): raise ValueError("a compressed payload that does not say how long its content is")
+    out = ctypes.create_string_buffer(length)
+    if library.ZSTD_decompress(out, size(length), payload, size(len(payload))) != length: raise ValueError("damaged")
+    return out.raw
+
 def frames(path):  # (kind, step, payload)
     data, at = path.read_bytes(), 0
     while at + 64 <= len(data):
-        magic, kind, size, offset, step = struct.unpack_from("<4sxB10xQQ8xq", data, at)
+        magic, kind, flags, size, offset, step = struct.unpack_from("<4sxBH8xQQ8xq", data, at)
         whole = magic == b"TWM1" and offset == at and at + 64 + size <= len(data)
-        if whole: yield kind, step, data[at + 64:at + 64 + size]
+        if whole: yield kind, step, content(data[at + 64:at + 64 + size], flags)
         at += 64 + (size + 63) // 64 * 64 if whole else 64  # after damage the next frame is at a multiple of 64
 
 def journals(folder): return sorted(pathlib.Path(folder).glob("journal/*/seg-*.tw"))

@@ -122,6 +122,9 @@ struct HookOptions {
   WhenFull when_full = WhenFull::kDrop;
   Durability durability = Durability::kNone;
   std::size_t segment_bytes = std::size_t{1} << 30;  // a segment is sealed when it grows past this
+  // What the run says in words, statistics and other tables are compressed, by the writer thread. False: nothing is, as
+  // programs before version 2 of the format read it.
+  bool compress = true;
   // Of all journals of the run together: what would be more is left out, whole tensors first, whose statistics are kept
   // until there is no room for those either. Losses come last, and what the run says in words always fits. 0: no limit.
   std::uint64_t max_run_bytes = 0;

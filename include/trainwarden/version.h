@@ -1,4 +1,4 @@
-// The version of the library and of the format it writes.
+// The version of the library, and the newest format of runs that it reads and writes.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace trainwarden {
 
-inline constexpr int kFormatVersion = 1;
+inline constexpr int kFormatVersion = 2;
 TRAINWARDEN_API std::string_view version();  // "0.1.0"
 
 }  // namespace trainwarden

@@ -77,8 +77,8 @@ std::uint64_t CraftedSegment::add(FrameKind kind, std::string_view payload, std:
 }
 
 std::uint64_t CraftedSegment::add_hole(FrameKind kind, std::string_view text, std::uint64_t hole_bytes,
-                                       std::int64_t step) {
-  return append(kind, text, hole_bytes, step, nullptr);
+                                       std::int64_t step, std::uint16_t flags) {
+  return append(kind, text, hole_bytes, step, [flags](FrameHeader& header) { header.flags = flags; });
 }
 
 std::uint64_t CraftedSegment::append(FrameKind kind, std::string_view text, std::uint64_t hole_bytes, std::int64_t step,

@@ -47,7 +47,7 @@ class CraftedSegment {
                     const Change& change = nullptr);
   // A payload of `text` and zeros behind it that no disk holds.
   std::uint64_t add_hole(format::FrameKind kind, std::string_view text, std::uint64_t hole_bytes,
-                         std::int64_t step = -1);
+                         std::int64_t step = -1, std::uint16_t flags = 0);
   void add_raw(std::string_view bytes) { file_.append(bytes); }
   void add_names(const std::vector<std::string>& names, const std::vector<std::string>& collections = {});
   // A step with one scalar of the tensor with this id, ended.

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using format::FrameKind;
 
-constexpr std::array<const char*, 4> kGolden = {"v1", "v1-reductions", "v1-samples", "v1-ledger"};
+constexpr std::array<const char*, 5> kGolden = {"v1", "v1-reductions", "v1-samples", "v1-ledger", "v2"};
 
 struct FramePlace {
   std::size_t offset = 0;

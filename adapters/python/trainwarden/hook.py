@@ -73,6 +73,8 @@ class Hook(_core.Hook):
         when_full: what happens when it is full: "drop", "statistics" or "block".
         durability: against power loss: "none", "interval" or "step".
         segment_bytes: a file of the run is closed when it grows past this.
+        compress: words, statistics and other tables of the run are compressed; False: as programs before version 2 of
+            the format read it.
         max_run_bytes: what the run may take of the disk, "20GB": near it statistics are kept in place of whole tensors,
             then losses alone. 0: no limit.
         min_free_bytes: the same so that the disk keeps so much free. Unless you set it, at most a twentieth of it.
@@ -116,6 +118,7 @@ class Hook(_core.Hook):
         when_full: str = "drop",
         durability: str = "none",
         segment_bytes: int | str = 1 << 30,
+        compress: bool = True,
         max_run_bytes: int | str = 0,
         min_free_bytes: int | str = 1 << 30,
         dry_run: bool = False,

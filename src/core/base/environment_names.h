@@ -24,6 +24,7 @@ inline constexpr const char* kLabels = "TRAINWARDEN_LABELS";         // a JSON o
 inline constexpr const char* kTensorboardDir = "TRAINWARDEN_TENSORBOARD_DIR";  // a folder
 inline constexpr const char* kStagingBytes = "TRAINWARDEN_STAGING_BYTES";      // "64MiB"
 inline constexpr const char* kSegmentBytes = "TRAINWARDEN_SEGMENT_BYTES";      // "64MiB"
+inline constexpr const char* kCompress = "TRAINWARDEN_COMPRESS";               // 1 or 0
 inline constexpr const char* kMaxRunBytes = "TRAINWARDEN_MAX_RUN_BYTES";       // "20GB"
 inline constexpr const char* kMinFreeBytes = "TRAINWARDEN_MIN_FREE_BYTES";     // "1GiB"
 inline constexpr const char* kWhenFull = "TRAINWARDEN_WHEN_FULL";              // what happens to what does not fit

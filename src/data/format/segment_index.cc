@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "data/format/columns.h"
+#include "data/format/compression.h"
 #include "data/format/json.h"
 
 namespace trainwarden::format {
@@ -201,8 +202,8 @@ Result<std::vector<std::uint64_t>> frames_of_layouts(const SegmentIndex& index) 
   return damaged_index(kLayoutColumn, index.layouts.size(), "records without a layout");
 }
 
-// Steps share records, but each has frames of its own in which they lie, and a record takes a byte there at least: so
-// a small file cannot make a large run.
+// Steps share records, but each has frames of its own in which they lie, and a record takes a byte there at least,
+// before frames are compressed: so a small file cannot make a large run.
 Status check_sharing_steps(const SegmentIndex& index) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> frames, frames_of_layouts(index));
   std::uint64_t next_frame = 0;
@@ -217,7 +218,9 @@ Status check_sharing_steps(const SegmentIndex& index) {
     for (std::uint64_t f = 0; f < frames[step.layout]; ++f) {
       payload_bytes += index.frames[step.first_frame + f].payload_bytes;
     }
-    if (payload_bytes < index.layouts[step.layout]) {
+    const std::uint64_t least_bytes =
+        (std::uint64_t{index.layouts[step.layout]} + kMaxCompression - 1) / kMaxCompression;
+    if (payload_bytes < least_bytes) {
       return damaged_index("step.layout", i, "more records than its frames have bytes");
     }
     next_frame = std::uint64_t{step.frame} + 1;

@@ -101,7 +101,7 @@ TEST(SegmentIndexTest, NoSharedRecordPointsToWhatIsNotThere) {
       {"step.frame", [](SegmentIndex& index) { index.steps[3].frame = 13; }},
       {"step.frame", [](SegmentIndex& index) { index.steps[1].frame = 3; }},
       {"step.layout", [](SegmentIndex& index) { index.steps[1].layout = 2; }},
-      {"step.layout", [](SegmentIndex& index) { index.frames[1].payload_bytes = index.frames[2].payload_bytes = 1; }},
+      {"step.layout", [](SegmentIndex& index) { index.frames[1].payload_bytes = index.frames[2].payload_bytes = 0; }},
       {"step.first_frame", [](SegmentIndex& index) { index.steps[0].first_frame = 2; }},
       {"step.first_frame", [](SegmentIndex& index) { index.steps[1].first_frame = 3; }},
       {"step.first_frame", [](SegmentIndex& index) { index.steps[1].first_frame = 0xFFFFFFFF; }},
@@ -118,6 +118,14 @@ TEST(SegmentIndexTest, NoSharedRecordPointsToWhatIsNotThere) {
     EXPECT_EQ(status.code(), Code::kDataLoss) << column;
     EXPECT_NE(status.message().find(column), std::string::npos) << status.message();
   }
+}
+
+// What is compressed may take less than a byte for each.
+TEST(SegmentIndexTest, ARecordTakesAByteBeforeFramesAreCompressed) {
+  SegmentIndex index = sharing_index();
+  for (FrameIndexRow& frame : index.frames) frame.payload_bytes = std::min<std::uint64_t>(frame.payload_bytes, 1);
+  const auto decoded = decode_segment_index(as_bytes(encode_segment_index(index)));
+  EXPECT_TRUE(decoded.ok()) << decoded.status().to_string();
 }
 
 TEST(SegmentIndexTest, NoDamageOfSharedRecordsDoesHarm) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/clock.h"
+#include "data/format/compression.h"
 #include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/memory_storage.h"
@@ -41,6 +42,39 @@ TEST(HookWorkers, WithOneOnlyTheFirstWritesAndTheRunSaysSo) {
   ASSERT_TRUE(first->close().ok());
   EXPECT_EQ(journal::read_run(*storage).value_or({}).world_size, 1);
   EXPECT_EQ(read_run(*storage).steps.size(), 1u);
+}
+
+std::size_t compressed_frames(const std::string& segment) {
+  std::size_t count = 0;
+  for (std::size_t offset = 0; offset < segment.size();) {
+    const auto header = format::decode_frame_header(as_bytes(segment).subspan(offset, format::kFrameHeaderBytes));
+    if (!header.ok()) break;
+    count += format::is_compressed(*header) ? 1 : 0;
+    offset += header->frame_bytes();
+  }
+  return count;
+}
+
+TEST(HookWorkers, WhoeverIsFirstSaysWhetherTheRunIsCompressed) {
+  for (const bool compress : {false, true}) {
+    const auto storage = storage::create_memory_storage();
+    for (const int rank : {0, 1}) {
+      HookOptions options = worker(rank, IncludeWorkers::kAll);
+      options.compress = rank == 0 ? compress : !compress;
+      options.keep = KeepForm::reduced();
+      const auto hook = open_hook_on(*storage, options);
+      const std::vector<float> values(100, 1.5f);
+      hook->save_tensor("x", view_of(values));
+      hook->end_step();
+      ASSERT_TRUE(hook->close().ok());
+    }
+    EXPECT_EQ(journal::read_run(*storage).value_or({}).format_version, compress ? 2 : 1);
+    for (const int rank : {0, 1}) {
+      const std::string file = journal::journal_folder(journal::worker_name(rank)) + "/" + journal::segment_file(0);
+      EXPECT_EQ(compressed_frames(storage->content(file)) > 0, compress) << file;
+      EXPECT_EQ(read_run(*storage, rank).steps.at(0).statistics.at("x").statistics.max, 1.5);
+    }
+  }
 }
 
 TEST(HookWorkers, AnotherWorldSizeIsRefusedWithHelp) {

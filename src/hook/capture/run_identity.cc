@@ -19,6 +19,7 @@
 #include "core/base/log.h"
 #include "core/base/secret_mask.h"
 #include "core/base/text.h"
+#include "store/journal/format_versions.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -58,6 +59,7 @@ Result<journal::RunInfo> describe_run(const HookOptions& options, const Clock& c
   TRAINWARDEN_ASSIGN_OR_RETURN(info.id, random_id());
   info.created_unix_ns = clock.unix_ns();
   info.world_size = options.world_size;
+  info.format_version = options.compress ? journal::kCompressedVersion : journal::kPlainVersion;
   info.code_version = options.code_version;
   info.host = host_name();
   info.command = command_line();

@@ -15,7 +15,9 @@
 #include "core/base/clock.h"
 #include "core/base/no_throw.h"
 #include "core/base/read_budget.h"
+#include "data/format/compression.h"
 #include "data/format/records.h"
+#include "store/journal/format_versions.h"
 #include "store/journal/segment_decoder.h"
 #include "store/journal/segment_file.h"
 #include "store/journal/segment_writer.h"
@@ -105,7 +107,8 @@ Result<ThinnedSegment> SegmentThinner::write_copy(const std::string& path) && {
   TRAINWARDEN_ASSIGN_OR_RETURN(done_.bytes_before, file_.bytes());
   TRAINWARDEN_ASSIGN_OR_RETURN(auto file, run_.create(path));
   const std::uint32_t writer_id = survey_.frames.empty() ? 0 : survey_.frames.front().writer_id;
-  writer_ = journal::SegmentWriter::start_copy(std::move(file), clock_, journal::run_salt(info_), writer_id);
+  writer_ = journal::SegmentWriter::start_copy(std::move(file), clock_, journal::run_salt(info_), writer_id,
+                                               info_.format_version >= journal::kCompressedVersion);
   for (const FrameHeader& header : survey_.frames) TRAINWARDEN_RETURN_IF_ERROR(take(header));
   TRAINWARDEN_RETURN_IF_ERROR(flush());
   TRAINWARDEN_RETURN_IF_ERROR(survey_.sealed ? writer_->seal(true) : writer_->leave_open(true));
@@ -148,7 +151,7 @@ Status SegmentThinner::flush() {
 void SegmentThinner::add_frame(const FrameHeader& header, std::string payload) {
   journal::FrameDraft& frame = draft_.frames.emplace_back();
   frame.kind = header.kind;
-  frame.flags = header.flags;
+  frame.flags = format::flags_of_content(header);
   frame.step = header.step;
   frame.head = std::move(payload);
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "data/format/run_event.h"
+#include "store/journal/format_versions.h"
 
 namespace trainwarden {
 namespace {
@@ -154,6 +155,7 @@ TestRun::TestRun(int world_size, std::vector<Collection> collections)
       storage_(storage::create_memory_storage()),
       collections_(std::move(collections)) {
   info_.id = "00112233445566778899aabbccddeeff";
+  info_.format_version = journal::kNewestVersion;  // as hooks write
   info_.created_unix_ns = clock_->unix_ns();
   info_.world_size = world_size;
   must(journal::create_or_join_run(*storage_, info_).status());

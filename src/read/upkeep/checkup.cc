@@ -13,10 +13,10 @@
 #include "read/trial/trial_access.h"
 #include "read/upkeep/many_tasks.h"
 #include "read/upkeep/segment_scan.h"
+#include "store/journal/format_versions.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/journal_segment.h"
 #include "store/journal/loss_list.h"
-#include "trainwarden/version.h"
 
 namespace trainwarden::upkeep {
 namespace {
@@ -62,10 +62,10 @@ class RunExaminer {
   Result<Checkup> examine() {
     checkup_.recorder = "trainwarden";
     TRAINWARDEN_ASSIGN_OR_RETURN(checkup_.info, journal::read_run(storage_));
-    if (checkup_.info.format_version > kFormatVersion) {
+    if (checkup_.info.format_version > journal::kNewestVersion) {
       return Status(Code::kFailedPrecondition,
                     fmt::format("{} has format version {}, this program reads up to {}; use a newer trainwarden",
-                                run_.address(), checkup_.info.format_version, kFormatVersion));
+                                run_.address(), checkup_.info.format_version, journal::kNewestVersion));
     }
     TRAINWARDEN_RETURN_IF_ERROR(find_segments());
     TRAINWARDEN_RETURN_IF_ERROR(for_each_task(checkup_.journals.size(), plan_.threads,

@@ -5,6 +5,7 @@
 #include "core/base/crc32c.h"
 #include "core/base/no_throw.h"
 #include "read/upkeep/segment_copy.h"
+#include "store/journal/format_versions.h"
 
 namespace trainwarden::upkeep {
 
@@ -53,7 +54,8 @@ Result<std::unique_ptr<journal::SegmentWriter>> JournalCopy::start_segment(const
   start.format_version = run_.format_version;
   clock_.set(unix_ns);
   ++tally_.frames;
-  return journal::SegmentWriter::start(std::move(file), clock_, journal::run_salt(run_), start);
+  const bool compressed = run_.format_version >= journal::kCompressedVersion;
+  return journal::SegmentWriter::start(std::move(file), clock_, journal::run_salt(run_), start, compressed);
 }
 
 Status JournalCopy::seal(journal::SegmentWriter& segment) {

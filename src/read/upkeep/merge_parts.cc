@@ -195,6 +195,7 @@ Result<journal::RunInfo> merged_info(const std::vector<MergePart>& parts, MergeK
   int ranks = 0;
   for (const MergePart& part : parts) {
     info.created_unix_ns = std::min(info.created_unix_ns, part.info.created_unix_ns);
+    info.format_version = std::max(info.format_version, part.info.format_version);
     versions.push_back(part.info.code_version);
     commands.push_back(fmt::format("{}", fmt::join(part.info.command, " ")));
     for (const auto& [key, value] : part.info.labels) labels[key].push_back(value);

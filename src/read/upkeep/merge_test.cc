@@ -103,6 +103,20 @@ TEST_F(Merge, WorkersThatKnewTheirRanksKeepThem) {
   EXPECT_EQ(trial->created_unix_ns(), 1000);
 }
 
+TEST_F(Merge, ARunIsCompressedWhenOneOfThemWas) {
+  for (const bool plain_first : {false, true}) {
+    std::vector<std::shared_ptr<storage::MemoryStorage>> runs = {worker_run(0, 2, 1), worker_run(1, 2, 2)};
+    storage::MemoryStorage& plain = *runs[plain_first ? 0 : 1];
+    journal::RunInfo info = journal::read_run(plain).value();
+    info.format_version = journal::kPlainVersion;
+    plain.set_content("run.json", journal::encode_run_info(info));
+    const auto report = merge(runs);
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    EXPECT_EQ(report->info.format_version, journal::kCompressedVersion);
+    EXPECT_EQ(merged()->steps().size(), 5u);
+  }
+}
+
 TEST_F(Merge, WorkersThatEachThoughtThemselvesAloneGetRanksOfTheirOwn) {
   const auto first = worker_run(0, 1, 1);
   const auto second = worker_run(0, 1, 2);

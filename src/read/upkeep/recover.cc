@@ -12,6 +12,7 @@
 #include "read/trial/smdebug/smdebug_source.h"
 #include "read/upkeep/file_copy.h"
 #include "read/upkeep/run_origin.h"
+#include "store/journal/format_versions.h"
 #include "store/journal/segment_file.h"
 #include "store/storage/new_folder.h"
 #include "store/storage/prefix_storage.h"
@@ -44,6 +45,12 @@ Result<KnownRun> run_of_segment(const storage::Storage& storage, const std::stri
   KnownRun known;
   known.is_guessed = true;
   known.info.id = start.run;
+  if (start.format_version > journal::kNewestVersion) {
+    return Status(Code::kUnimplemented, fmt::format("{} has format version {} and this program reads up to {}; use a "
+                                                    "newer trainwarden",
+                                                    path, start.format_version, journal::kNewestVersion));
+  }
+  known.info.format_version = static_cast<int>(std::max<std::int64_t>(start.format_version, journal::kPlainVersion));
   known.info.host = start.host;
   known.info.created_unix_ns = header.unix_ns;
   return known;

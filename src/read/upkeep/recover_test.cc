@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/folder_testing.h"
+#include "data/format/compression.h"
 #include "read/trial/run_testing.h"
 #include "read/upkeep/checkup.h"
 #include "read/upkeep/run_origin.h"
@@ -83,20 +84,70 @@ class Recover : public testing::Test {
     }
   }
 
+  // Its header or its payload.
+  void damage_each_frame(const std::shared_ptr<storage::MemoryStorage>& from, const std::string& path,
+                         const std::vector<std::unique_ptr<journal::SampleStep>>& steps) {
+    const std::string clean = from->content(path);
+    for (const FrameAt& frame : frames_of(clean)) {
+      for (const std::size_t at : {std::size_t{30}, format::kFrameHeaderBytes}) {
+        if (at >= format::kFrameHeaderBytes && frame.header.payload_bytes == 0) continue;
+        SCOPED_TRACE(path + ": " + std::string(format::name(frame.header.kind)) + " of step " +
+                     std::to_string(frame.header.step) + ", byte " + std::to_string(at));
+        std::string damaged = clean;
+        damaged[frame.begin + at] ^= 0x20;
+        from->set_content(path, damaged);
+        const auto report = recover(from);
+        ASSERT_TRUE(report.ok()) << report.status().to_string();
+        EXPECT_GT(report->lost.size() + report->mended.size(), 0u);
+        const bool is_index =
+            frame.header.kind == format::FrameKind::kIndex || frame.header.kind == format::FrameKind::kTrailer;
+        if (is_index) {
+          EXPECT_TRUE(report->lost.empty()) << report->lost.front().cause << " " << report->lost.front().what;
+        }
+        expect_whole();
+        expect_steps_are_right(steps, is_index);
+        if (HasFailure()) return;
+      }
+    }
+    from->set_content(path, clean);
+  }
+
   TestFolder folder_;
   std::filesystem::path to_;
   int count_ = 0;
 };
 
 TEST_F(Recover, NothingIsLostOfARunThatIsWhole) {
-  for (const Golden which : {Golden::kFirst, Golden::kReductions, Golden::kSamples, Golden::kOperators}) {
+  for (const Golden which : {Golden::kFirst, Golden::kReductions, Golden::kSamples, Golden::kOperators, Golden::kShared,
+                             Golden::kCompressed}) {
     const auto report = recover(golden(which));
     ASSERT_TRUE(report.ok()) << report.status().to_string();
     EXPECT_TRUE(report->lost.empty()) << report->lost.front().cause;
     EXPECT_TRUE(report->mended.empty());
     expect_whole();
     expect_steps_are_right(journal::golden_steps(which), true);
+    EXPECT_EQ(report->info.format_version, which == Golden::kCompressed ? 2 : 1);
   }
+}
+
+TEST_F(Recover, FramesThatWereCompressedAreInTheCopy) {
+  const auto from = golden(Golden::kCompressed);
+  ASSERT_TRUE(recover(from).ok());
+  std::ifstream file(to_ / kSealed, std::ios::binary);
+  const std::string copied{std::istreambuf_iterator<char>(file), {}};
+  std::size_t compressed = 0;
+  for (const FrameAt& frame : frames_of(copied)) compressed += format::is_compressed(frame.header) ? 1 : 0;
+  EXPECT_GT(compressed, 2u);
+}
+
+TEST_F(Recover, ARunOfWhichItsSegmentsAloneTellHasTheirVersion) {
+  const auto from = golden(Golden::kCompressed);
+  from->set_content("run.json", "{");
+  const auto report = recover(from);
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_EQ(report->info.format_version, 2);
+  expect_whole();
+  expect_steps_are_right(journal::golden_steps(Golden::kCompressed), true);
 }
 
 TEST_F(Recover, TheCopyIsARunOfItsOwnThatSaysWhereItCameFrom) {
@@ -147,31 +198,12 @@ TEST_F(Recover, TimesOfFramesStayAndTheOriginalIsNotTouched) {
 TEST_F(Recover, EachFrameDamagedInTurn) {
   const auto from = golden();
   const auto steps = journal::golden_steps();
-  for (const char* path : {kSealed, kOpen}) {
-    const std::string clean = from->content(path);
-    for (const FrameAt& frame : frames_of(clean)) {
-      for (const std::size_t at : {std::size_t{30}, format::kFrameHeaderBytes}) {
-        if (at >= format::kFrameHeaderBytes && frame.header.payload_bytes == 0) continue;
-        SCOPED_TRACE(std::string(path) + ": " + std::string(format::name(frame.header.kind)) + " of step " +
-                     std::to_string(frame.header.step) + ", byte " + std::to_string(at));
-        std::string damaged = clean;
-        damaged[frame.begin + at] ^= 0x20;
-        from->set_content(path, damaged);
-        const auto report = recover(from);
-        ASSERT_TRUE(report.ok()) << report.status().to_string();
-        EXPECT_GT(report->lost.size() + report->mended.size(), 0u);
-        const bool is_index =
-            frame.header.kind == format::FrameKind::kIndex || frame.header.kind == format::FrameKind::kTrailer;
-        if (is_index) {
-          EXPECT_TRUE(report->lost.empty()) << report->lost.front().cause << " " << report->lost.front().what;
-        }
-        expect_whole();
-        expect_steps_are_right(steps, is_index);
-        if (HasFailure()) return;
-      }
-    }
-    from->set_content(path, clean);
-  }
+  for (const char* path : {kSealed, kOpen}) damage_each_frame(from, path, steps);
+}
+
+TEST_F(Recover, EachCompressedFrameDamagedInTurn) {
+  const auto from = golden(Golden::kCompressed);
+  damage_each_frame(from, kSealed, journal::golden_steps(Golden::kCompressed));
 }
 
 TEST_F(Recover, AStepWhoseEndIsLostIsTakenFromTheIndex) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "data/format/compression.h"
 #include "store/journal/journal_segment.h"
 #include "store/journal/segment_intake.h"
 
@@ -24,7 +25,7 @@ constexpr std::string_view kStepWithoutEnd = "data of a step without its end";
 FrameDraft draft_of(const FrameHeader& header, std::string payload) {
   FrameDraft frame;
   frame.kind = header.kind;
-  frame.flags = header.flags;
+  frame.flags = format::flags_of_content(header);
   frame.step = header.step;
   frame.head = std::move(payload);
   return frame;

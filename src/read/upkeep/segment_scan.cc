@@ -4,6 +4,7 @@
 
 #include "core/base/crc32c.h"
 #include "core/base/no_throw.h"
+#include "data/format/compression.h"
 #include "data/format/safetensors.h"
 #include "store/journal/journal_segment.h"
 #include "store/journal/segment_intake.h"
@@ -148,7 +149,14 @@ Result<ByteSpan> SegmentScan::payload(const FrameHeader& header) {
 }
 
 Result<ByteSpan> SegmentScan::unchecked_payload(const FrameHeader& header) {
-  return no_throw([&] { return file_.read({header.file_offset + format::kFrameHeaderBytes, header.payload_bytes}); });
+  return no_throw([&]() -> Result<ByteSpan> {
+    const std::uint64_t bytes = format::kFrameHeaderBytes + header.payload_bytes;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan frame, file_.read({header.file_offset, bytes}));
+    const ByteSpan payload = frame.subspan(format::kFrameHeaderBytes);
+    // A header that was made of the index has no flags.
+    const Result<FrameHeader> stored = format::decode_frame_header(frame);
+    return stored.ok() && format::is_compressed(*stored) ? file_.content_of(payload) : Result<ByteSpan>(payload);
+  });
 }
 
 Status SegmentScan::verify(const FrameHeader& header) {

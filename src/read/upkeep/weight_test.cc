@@ -1,6 +1,7 @@
 #include "read/upkeep/weight.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -93,6 +94,19 @@ TEST(Weight, PlacesAreAllThereIsAndKindsAllThatLiesInJournals) {
   EXPECT_EQ(find(weight.kinds, "damaged"), nullptr);
   ASSERT_NE(find(weight.places, "blackbox"), nullptr);
   EXPECT_EQ(find(weight.places, "blackbox")->bytes, 500u);
+}
+
+// By the index, and by walking: the one that is sealed knows no flags of its frames.
+TEST(Weight, RowsOfCompressedFramesAreFound) {
+  const auto rows_of = [](journal::Golden golden) {
+    const auto storage = std::shared_ptr<storage::MemoryStorage>(journal::load_golden_run(golden));
+    std::map<std::string, std::uint64_t> records;
+    for (const Weight& tensor : weighed(storage::Location(storage)).tensors) records[tensor.name] = tensor.records;
+    return records;
+  };
+  const auto records = rows_of(journal::Golden::kCompressed);
+  EXPECT_FALSE(records.empty());
+  EXPECT_EQ(records, rows_of(journal::Golden::kFirst));
 }
 
 TEST(Weight, DamageWeighsWhatItTakes) {

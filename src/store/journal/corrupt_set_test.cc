@@ -267,6 +267,7 @@ std::string test_name(const testing::TestParamInfo<GoldenSegment>& info) {
   std::string name = info.param.path.substr(std::strlen("journal/"));
   if (info.param.golden == Golden::kReductions) name = "reductions_" + name;
   if (info.param.golden == Golden::kSamples) name = "samples_" + name;
+  if (info.param.golden == Golden::kCompressed) name = "compressed_" + name;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
@@ -279,7 +280,9 @@ INSTANTIATE_TEST_SUITE_P(Golden, CorruptSetTest,
                                          GoldenSegment{Golden::kReductions, "journal/rank-00000/seg-00000000.tw"},
                                          GoldenSegment{Golden::kReductions, "journal/rank-00000/seg-00000001.tw"},
                                          GoldenSegment{Golden::kSamples, "journal/rank-00000/seg-00000000.tw"},
-                                         GoldenSegment{Golden::kSamples, "journal/rank-00000/seg-00000001.tw"}),
+                                         GoldenSegment{Golden::kSamples, "journal/rank-00000/seg-00000001.tw"},
+                                         GoldenSegment{Golden::kCompressed, "journal/rank-00000/seg-00000000.tw"},
+                                         GoldenSegment{Golden::kCompressed, "journal/rank-00000/seg-00000001.tw"}),
                          test_name);
 
 }  // namespace

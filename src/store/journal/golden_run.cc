@@ -9,6 +9,7 @@
 #include <test_paths.h>
 
 #include "data/format/run_event.h"
+#include "store/journal/format_versions.h"
 
 namespace trainwarden::journal {
 namespace {
@@ -16,8 +17,16 @@ namespace {
 constexpr std::int64_t kTickNs = 1'000'000'000;
 constexpr std::size_t kSealedSteps = 3;
 
+RunInfo golden_run_info(Golden golden) {
+  RunInfo info = sample_run_info();
+  if (golden == Golden::kCompressed) info.format_version = kCompressedVersion;
+  return info;
+}
+
 void write_rank(storage::Storage& storage, FakeClock& clock, Golden golden) {
-  const auto writer = open_sample_writer(storage, clock);
+  auto opened = JournalWriter::open(storage, clock, golden_run_info(golden), sample_journal_options());
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  const auto writer = *std::move(opened);
   const auto steps = golden_steps(golden);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     clock.advance_ns(kTickNs);
@@ -51,7 +60,7 @@ void write_watch(storage::Storage& storage, FakeClock& clock) {
 
 void write_golden_run(storage::Storage& storage, Golden golden) {
   FakeClock clock;
-  ASSERT_TRUE(create_or_join_run(storage, sample_run_info()).ok());
+  ASSERT_TRUE(create_or_join_run(storage, golden_run_info(golden)).ok());
   write_rank(storage, clock, golden);
   if (golden == Golden::kFirst) write_watch(storage, clock);
 }
@@ -132,7 +141,7 @@ std::vector<std::string> golden_files(Golden golden) {
 }
 
 std::string golden_path(const std::string& file, Golden golden) {
-  constexpr std::array kFolders = {"v1", "v1-reductions", "v1-samples", "v1-operators", "v1-shared"};
+  constexpr std::array kFolders = {"v1", "v1-reductions", "v1-samples", "v1-operators", "v1-shared", "v2"};
   return fmt::format(TW_SOURCE_DIR "/testdata/golden/{}/{}", kFolders[static_cast<std::size_t>(golden)], file);
 }
 

@@ -18,6 +18,7 @@ enum class Golden {
   kSamples,     // v1-samples: rank-00000 alone, with samples before each step
   kOperators,   // v1-operators: rank-00000 alone, with operator calls behind some steps
   kShared,      // v1-shared: rank-00000 alone, with so many records that steps share them in the index
+  kCompressed,  // v2: rank-00000 alone, the steps of v1, compressed
 };
 
 void write_golden_run(storage::Storage& storage, Golden golden = Golden::kFirst);

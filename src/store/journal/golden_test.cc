@@ -65,6 +65,33 @@ TEST(GoldenTest, TheGoldenSharedRecordsReadBack) {
   EXPECT_EQ(reader->losses()[0].cause, "staging_full");
 }
 
+// Which bytes zstd gives is its own affair, and another version's may differ.
+TEST(GoldenTest, TheGoldenCompressedRunReadsBack) {
+  if (std::getenv("TRAINWARDEN_WRITE_GOLDEN") != nullptr) {
+    const auto written = storage::create_memory_storage();
+    write_golden_run(*written, Golden::kCompressed);
+    for (const std::string& file : golden_files(Golden::kCompressed)) {
+      const std::filesystem::path path = golden_path(file, Golden::kCompressed);
+      std::filesystem::create_directories(path.parent_path());
+      std::ofstream(path, std::ios::binary) << written->content(file);
+    }
+  }
+  const auto golden = load_golden_run(Golden::kCompressed);
+  EXPECT_EQ(read_run(*golden).value().format_version, 2);
+  const auto reader = open_sample_reader(*golden, false);
+  const auto steps = golden_steps(Golden::kCompressed);
+  ASSERT_EQ(reader->steps().size(), steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(difference(*reader, i, steps[i]->batch()), "");
+  ASSERT_EQ(reader->event_count(), 2u);
+  ASSERT_TRUE(reader->verify_all().ok());
+  ASSERT_EQ(reader->losses().size(), 1u);
+  EXPECT_EQ(reader->losses()[0].cause, "staging_full");
+  const auto plain = load_golden_run();
+  for (const char* file : {"journal/rank-00000/seg-00000000.tw", "journal/rank-00000/seg-00000001.tw"}) {
+    EXPECT_LT(golden->content(file).size(), plain->content(file).size()) << file;
+  }
+}
+
 TEST(GoldenTest, TheGoldenOperatorCallsReadBack) {
   const auto golden = load_golden_run(Golden::kOperators);
   const auto reader = open_sample_reader(*golden, false);

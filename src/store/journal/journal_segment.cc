@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data/format/compression.h"
 #include "data/format/records.h"
 
 namespace trainwarden::journal {
@@ -11,11 +12,24 @@ namespace trainwarden::journal {
 using format::FrameHeader;
 using format::FrameKind;
 
+namespace {
+
+// What compressed words say. It is read unasked, as they are.
+Result<ByteSpan> content_of(SegmentFile& file, ReadBudget& budget, ByteSpan words) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t bytes, format::content_bytes(words));
+  TRAINWARDEN_RETURN_IF_ERROR(budget.scan(bytes, file.path()));
+  return file.content_of(words);
+}
+
+}  // namespace
+
 Status walk(SegmentFile& file, SegmentDecoder& decoder, ReadBudget& budget, std::uint64_t file_bytes) {
   while (const std::optional<ByteRange> range = decoder.next(file_bytes)) {
     const Status scanned = decoder.at_header() ? Status() : budget.scan(range->bytes, file.path());
     const Result<ByteSpan> bytes = scanned.ok() ? file.read(*range) : Result<ByteSpan>(scanned);
-    if (bytes.ok()) {
+    if (bytes.ok() && decoder.has_content(*bytes)) {
+      decoder.supply_content(content_of(file, budget, *bytes));
+    } else if (bytes.ok()) {
       decoder.supply(*bytes);
     } else if (bytes.status().code() == Code::kResourceExhausted) {
       decoder.refuse();

@@ -8,6 +8,7 @@
 #include "core/base/log.h"
 #include "core/base/no_throw.h"
 #include "data/format/operators_record.h"
+#include "store/journal/format_versions.h"
 #include "store/journal/operators_draft.h"
 #include "store/journal/retry_delay.h"
 #include "store/journal/samples_draft.h"
@@ -150,7 +151,9 @@ Status SegmentedJournalWriter::start_segment() {
   start.host = run_.host;
   start.pid = options_.pid;
   start.collections = options_.collections;
-  TRAINWARDEN_ASSIGN_OR_RETURN(segment_, SegmentWriter::start(std::move(file), clock_, run_salt(run_), start));
+  const bool compressed = run_.format_version >= kCompressedVersion;
+  TRAINWARDEN_ASSIGN_OR_RETURN(segment_,
+                               SegmentWriter::start(std::move(file), clock_, run_salt(run_), start, compressed));
   return Status();
 }
 

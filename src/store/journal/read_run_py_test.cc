@@ -151,6 +151,10 @@ TEST(ReadRunPyTest, ReadsTheGoldenRun) {
   EXPECT_EQ(lines_by_python(golden_path("")), expected_lines(golden_steps()));
 }
 
+TEST(ReadRunPyTest, ReadsTheGoldenCompressedRun) {
+  EXPECT_EQ(lines_by_python(golden_path("", Golden::kCompressed)), expected_lines(golden_steps(Golden::kCompressed)));
+}
+
 TEST(ReadRunPyTest, ReadsTheGoldenReductions) {
   EXPECT_EQ(lines_by_python(golden_path("", Golden::kReductions)), expected_lines(golden_steps(Golden::kReductions)));
 }

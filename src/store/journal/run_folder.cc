@@ -10,6 +10,7 @@
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
 #include "data/format/parse_json.h"
+#include "store/journal/format_versions.h"
 #include "store/storage/lease.h"
 
 namespace trainwarden::journal {
@@ -87,10 +88,10 @@ Result<RunInfo> fields_of(const Json& json) {
   info.command = json.value("command", std::vector<std::string>());
   info.labels = json.value("labels", std::map<std::string, std::string>());
   info.awaits_worker = json.value("awaits_worker", false);
-  if (info.format_version > kFormatVersion) {
+  if (info.format_version > kNewestVersion) {
     return Status(Code::kUnimplemented,
                   fmt::format("the run has format version {} and this program reads up to {}; use a newer trainwarden",
-                              info.format_version, kFormatVersion));
+                              info.format_version, kNewestVersion));
   }
   if (info.id.empty()) return damaged_run("its id is empty");
   if (info.world_size < 1) return damaged_run(fmt::format("its world size is {}", info.world_size));

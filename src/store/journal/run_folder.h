@@ -9,18 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "store/journal/format_versions.h"
 #include "store/storage/storage.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::journal {
 
 inline constexpr const char* kRunFile = "run.json";
-inline constexpr int kFormatVersion = 1;
 
 // What run.json says. Written once, by whichever worker is first; see awaits_worker.
 struct RunInfo {
   std::string id;  // 32 hexadecimal digits, random
-  int format_version = kFormatVersion;
+  int format_version = kPlainVersion;
   std::int64_t created_unix_ns = 0;
   int world_size = 1;
   std::string code_version;

@@ -1,5 +1,7 @@
 #include "store/journal/run_folder.h"
 
+#include "store/journal/format_versions.h"
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -40,7 +42,7 @@ TEST(RunFolderTest, BadRunInfoIsDataLossAndSaysWhy) {
 
 TEST(RunFolderTest, ANewerFormatIsNotGuessedAt) {
   RunInfo info = sample_run_info();
-  info.format_version = 2;
+  info.format_version = kNewestVersion + 1;
   EXPECT_EQ(decode_run_info(encode_run_info(info)).status().code(), Code::kUnimplemented);
 }
 

@@ -1,4 +1,5 @@
 // Opening a sealed segment through its trailer and index.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ namespace {
 struct WordsFrame {
   FrameHeader header;
   std::string payload;
+  std::uint64_t held_bytes = 0;  // of the budget, for it
 };
 
 class SealedSegmentOpener {
@@ -35,6 +37,7 @@ class SealedSegmentOpener {
   Status read_words();
   Status read_step_losses();
   Result<WordsFrame> read_frame(const format::FrameIndexRow& row);
+  Status hold(std::uint64_t bytes);
   void take_in();
 
   JournalSegment& segment_;
@@ -65,12 +68,19 @@ Result<WordsFrame> SealedSegmentOpener::read_frame(const format::FrameIndexRow& 
   if (frame.header.payload_bytes != row.payload_bytes) {
     return Status(Code::kDataLoss, "index and frame disagree on how long the frame is");
   }
-  TRAINWARDEN_RETURN_IF_ERROR(segment_.budget.scan(row.payload_bytes, segment_.file.path()));
-  TRAINWARDEN_RETURN_IF_ERROR(segment_.budget.hold(row.payload_bytes, segment_.file.path()));
-  held_bytes_ += row.payload_bytes;
+  TRAINWARDEN_RETURN_IF_ERROR(hold(row.payload_bytes));
   TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, segment_.file.payload_of(frame.header));
+  frame.held_bytes = std::max<std::uint64_t>(payload.size(), row.payload_bytes);
+  TRAINWARDEN_RETURN_IF_ERROR(hold(frame.held_bytes - row.payload_bytes));
   frame.payload = as_text(payload);
   return frame;
+}
+
+Status SealedSegmentOpener::hold(std::uint64_t bytes) {
+  TRAINWARDEN_RETURN_IF_ERROR(segment_.budget.scan(bytes, segment_.file.path()));
+  TRAINWARDEN_RETURN_IF_ERROR(segment_.budget.hold(bytes, segment_.file.path()));
+  held_bytes_ += bytes;
+  return Status();
 }
 
 Status SealedSegmentOpener::read_trailer() {
@@ -107,8 +117,8 @@ Status SealedSegmentOpener::read_words() {
     // That it is whole is all that has to be known of an event.
     if (is_event(row.kind)) {
       std::string().swap(frame.payload);  // frees it, which clear() does not
-      segment_.budget.release(row.payload_bytes);
-      held_bytes_ -= row.payload_bytes;
+      segment_.budget.release(frame.held_bytes);
+      held_bytes_ -= frame.held_bytes;
     }
     words_.push_back(std::move(frame));
   }

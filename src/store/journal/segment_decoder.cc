@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/crc32c.h"
+#include "data/format/compression.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::journal {
@@ -180,6 +181,19 @@ void SegmentDecoder::leave_body(ByteSpan payload) {
   if (done() && position_ < file_bytes_) {
     sink_->on_damage({position_, file_bytes_ - position_, 1, "bytes after the trailer"});
   }
+}
+
+bool SegmentDecoder::has_content(ByteSpan bytes) const {
+  return state_ == State::kBody && is_words(header_.kind) && format::is_compressed(header_) &&
+         crc32c(bytes) == header_.payload_crc;
+}
+
+void SegmentDecoder::supply_content(const Result<ByteSpan>& content) {
+  const std::uint64_t offset = position_;
+  pass_frame();
+  if (content.ok()) return sink_->on_frame(header_, *content);
+  const bool over_budget = content.status().code() == Code::kResourceExhausted;
+  sink_->on_damage({offset, header_.frame_bytes(), 1, over_budget ? kOverBudget : kDamagedPayload});
 }
 
 void SegmentDecoder::finish(std::uint64_t file_bytes) {

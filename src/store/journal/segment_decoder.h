@@ -12,6 +12,7 @@
 
 #include "core/base/bytes.h"
 #include "data/format/frame.h"
+#include "trainwarden/status.h"
 
 namespace trainwarden::journal {
 
@@ -69,6 +70,10 @@ class SegmentDecoder {
   // In place of supply(): the range is not to be had within the budget. A payload is passed over; a search ends, and
   // with it the segment.
   void refuse();
+  // Are these bytes, of the range of the last next(), words that are whole and compressed? Then supply_content() takes
+  // them in place of supply(): what they say, or why they say nothing.
+  bool has_content(ByteSpan bytes) const;
+  void supply_content(const Result<ByteSpan>& content);
   // Of a file that is still written: zeros where a header or words must be are bytes that have not come yet, as network
   // file systems show them. next() gives none there, and asks for them again when it is called the next time.
   void wait_for_late_bytes(bool waits) { waits_ = waits; }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/crc32c.h"
+#include "data/format/compression.h"
 
 namespace trainwarden::journal {
 namespace {
@@ -49,6 +50,7 @@ void SegmentFile::close() {
 
 void SegmentFile::rest() {
   buffer_ = {};
+  content_ = {};
   buffered_bytes_ = 0;
   read_ahead_bytes_ = 0;
 }
@@ -57,6 +59,7 @@ void SegmentFile::release() {
   close();
   mapping_.reset();
   buffer_ = {};
+  content_ = {};
   buffered_bytes_ = 0;
 }
 
@@ -126,15 +129,33 @@ Result<ByteSpan> SegmentFile::payload_of(const format::FrameHeader& header) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload,
                                read({header.file_offset + format::kFrameHeaderBytes, header.payload_bytes}));
   if (crc32c(payload) != header.payload_crc) return damaged_payload(header);
-  return payload;
+  if (!format::is_compressed(header)) return payload;
+  Result<ByteSpan> content = content_of(payload);
+  if (content.ok()) return content;
+  return content.status().with_context(fmt::format("{} at byte {}", path_, header.file_offset));
+}
+
+Result<ByteSpan> SegmentFile::content_of(ByteSpan payload) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t bytes, format::content_bytes(payload));
+  TRAINWARDEN_RETURN_IF_ERROR(budget_.check_whole(bytes, stored_bytes_, "the content of a compressed payload"));
+  TRAINWARDEN_RETURN_IF_ERROR(format::decompress_payload(payload, content_));
+  return ByteSpan(content_);
 }
 
 Status SegmentFile::verify_payload(const format::FrameHeader& header) {
   if (verified_.contains(header.file_offset)) return Status();
   TRAINWARDEN_RETURN_IF_ERROR(check_payload(header));
+  if (format::is_compressed(header)) return verify_content(header);
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint32_t crc,
                                crc_of({header.file_offset + format::kFrameHeaderBytes, header.payload_bytes}));
   if (crc != header.payload_crc) return damaged_payload(header);
+  verified_.insert(header.file_offset);
+  return Status();
+}
+
+Status SegmentFile::verify_content(const format::FrameHeader& header) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan content, payload_of(header));
+  TRAINWARDEN_RETURN_IF_ERROR(budget_.scan(content.size(), path_));
   verified_.insert(header.file_offset);
   return Status();
 }

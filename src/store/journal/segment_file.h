@@ -36,9 +36,12 @@ class SegmentFile {
 
   // kDataLoss when there is no whole header of this kind at `offset`, or when it is refused.
   Result<format::FrameHeader> header_at(std::uint64_t offset, format::FrameKind kind, const FrameOwner& owner);
-  // The payload, valid as long as read()'s. kDataLoss when it is damaged.
+  // The payload, decompressed if need be, valid until the next call of anything here. kDataLoss when it is damaged.
   Result<ByteSpan> payload_of(const format::FrameHeader& header);
-  // Reads the payload and checks its CRC, the first time. kDataLoss when it is damaged.
+  // What a compressed payload that was read says, valid as long. kResourceExhausted when the file is too small for it.
+  Result<ByteSpan> content_of(ByteSpan payload);
+  // Reads the payload and checks its CRC, and what it says when it is compressed, the first time. kDataLoss when it is
+  // damaged.
   Status verify_payload(const format::FrameHeader& header);
 
   // Does the payload stand behind what the file occupies? Every method that reads a whole payload asks it.
@@ -69,6 +72,7 @@ class SegmentFile {
   Status fill(std::uint64_t offset, std::uint64_t bytes);
   Result<std::uint32_t> crc_of(ByteRange range, std::uint32_t crc = 0);
   Status read_directly(std::uint64_t offset, MutableByteSpan into, std::uint32_t* crc);
+  Status verify_content(const format::FrameHeader& header);
   Status damaged_payload(const format::FrameHeader& header) const;
 
   const storage::Storage& storage_;
@@ -79,6 +83,7 @@ class SegmentFile {
   OpenFiles::Turn turn_;            // of file_, where there is one
   std::uint64_t stored_bytes_ = 0;  // that the file was seen to occupy
   std::vector<std::byte> buffer_;
+  std::vector<std::byte> content_;  // of the last payload that was compressed
   std::uint64_t buffer_offset_ = 0;
   std::uint64_t buffered_bytes_ = 0;
   std::uint64_t read_ahead_bytes_ = 0;

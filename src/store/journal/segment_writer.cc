@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <optional>
 #include <utility>
 
 #include "core/base/crc32c.h"
+#include "data/format/compression.h"
 
 namespace trainwarden::journal {
 namespace {
@@ -46,20 +49,35 @@ FrameDraft draft_of(FrameKind kind, std::string payload) {
   return frame;
 }
 
+// None where that would gain nothing.
+std::optional<FrameDraft> compressed(const FrameDraft& frame) {
+  if (!format::may_be_compressed(frame.kind)) return std::nullopt;
+  std::vector<ByteSpan> parts = {as_bytes(frame.head)};
+  parts.insert(parts.end(), frame.tail.begin(), frame.tail.end());
+  std::optional<std::string> packed = format::compress_payload(parts);
+  if (!packed) return std::nullopt;
+  FrameDraft smaller = draft_of(frame.kind, *std::move(packed));
+  smaller.flags = frame.flags | format::kCompressedFlag;
+  smaller.step = frame.step;
+  return smaller;
+}
+
 }  // namespace
 
 SegmentWriter::SegmentWriter(std::unique_ptr<storage::WritableFile> file, const Clock& clock, std::uint32_t run_salt,
-                             std::uint32_t writer_id)
+                             std::uint32_t writer_id, bool compressed)
     : file_(std::move(file)),
       clock_(clock),
       run_salt_(run_salt),
       writer_id_(writer_id),
+      compressed_(compressed),
       started_steady_ns_(clock.steady_ns()) {}
 
 Result<std::unique_ptr<SegmentWriter>> SegmentWriter::start(std::unique_ptr<storage::WritableFile> file,
                                                             const Clock& clock, std::uint32_t run_salt,
-                                                            const format::SegmentStart& start) {
-  std::unique_ptr<SegmentWriter> writer(new SegmentWriter(std::move(file), clock, run_salt, start.writer_id));
+                                                            const format::SegmentStart& start, bool compressed) {
+  std::unique_ptr<SegmentWriter> writer(
+      new SegmentWriter(std::move(file), clock, run_salt, start.writer_id, compressed));
   AppendDraft draft;
   draft.frames.push_back(draft_of(FrameKind::kSegmentStart, format::encode_segment_start(start)));
   TRAINWARDEN_RETURN_IF_ERROR(writer->append(draft));
@@ -68,31 +86,37 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::start(std::unique_ptr<stor
 
 std::unique_ptr<SegmentWriter> SegmentWriter::start_copy(std::unique_ptr<storage::WritableFile> file,
                                                          const Clock& clock, std::uint32_t run_salt,
-                                                         std::uint32_t writer_id) {
-  return std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(file), clock, run_salt, writer_id));
+                                                         std::uint32_t writer_id, bool compressed) {
+  return std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(file), clock, run_salt, writer_id, compressed));
 }
 
 Status SegmentWriter::append(const AppendDraft& draft) {
-  const std::vector<FrameHeader> headers = place(draft);
-  TRAINWARDEN_RETURN_IF_ERROR(write(draft, headers));
+  std::deque<FrameDraft> smaller;  // whose elements stay where they are
+  std::vector<const FrameDraft*> frames;
+  for (const FrameDraft& frame : draft.frames) {
+    std::optional<FrameDraft> packed = compressed_ ? compressed(frame) : std::nullopt;
+    frames.push_back(packed ? &smaller.emplace_back(*std::move(packed)) : &frame);
+  }
+  const std::vector<FrameHeader> headers = place(frames);
+  TRAINWARDEN_RETURN_IF_ERROR(write(frames, headers));
   remember(draft, headers);
   return Status();
 }
 
-std::vector<FrameHeader> SegmentWriter::place(const AppendDraft& draft) const {
+std::vector<FrameHeader> SegmentWriter::place(std::span<const FrameDraft* const> frames) const {
   std::vector<FrameHeader> headers;
-  headers.reserve(draft.frames.size());
+  headers.reserve(frames.size());
   std::uint64_t offset = bytes_;
   const std::int64_t now_unix_ns = clock_.unix_ns();
-  for (const FrameDraft& frame : draft.frames) {
+  for (const FrameDraft* frame : frames) {
     FrameHeader header;
-    header.kind = frame.kind;
-    header.flags = frame.flags;
-    header.payload_crc = payload_crc_of(frame);
-    header.payload_bytes = payload_bytes_of(frame);
+    header.kind = frame->kind;
+    header.flags = frame->flags;
+    header.payload_crc = payload_crc_of(*frame);
+    header.payload_bytes = payload_bytes_of(*frame);
     header.file_offset = offset;
     header.sequence = index_.frames.size() + headers.size();
-    header.step = frame.step;
+    header.step = frame->step;
     header.writer_id = writer_id_;
     header.run_salt = run_salt_;
     header.unix_ns = now_unix_ns;
@@ -102,13 +126,13 @@ std::vector<FrameHeader> SegmentWriter::place(const AppendDraft& draft) const {
   return headers;
 }
 
-Status SegmentWriter::write(const AppendDraft& draft, std::span<const FrameHeader> headers) {
+Status SegmentWriter::write(std::span<const FrameDraft* const> frames, std::span<const FrameHeader> headers) {
   std::vector<HeaderBytes> header_bytes;
   header_bytes.reserve(headers.size());
   std::vector<ByteSpan> parts;
   for (std::size_t i = 0; i < headers.size(); ++i) {
     header_bytes.push_back(format::encode_frame_header(headers[i]));
-    append_parts(draft.frames[i], headers[i], header_bytes.back(), parts);
+    append_parts(*frames[i], headers[i], header_bytes.back(), parts);
   }
   return file_->append(parts);
 }

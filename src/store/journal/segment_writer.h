@@ -23,12 +23,15 @@ namespace trainwarden::journal {
 // One thread at a time. After any error the file must be left alone: destroy the writer and start another segment.
 class SegmentWriter {
  public:
-  // Writes the frame that says whose segment this is into `file`, which is new.
+  // Writes the frame that says whose segment this is into `file`, which is new. `compressed`: frames become shorter
+  // where that gains something, in the thread that appends them.
   static Result<std::unique_ptr<SegmentWriter>> start(std::unique_ptr<storage::WritableFile> file, const Clock& clock,
-                                                      std::uint32_t run_salt, const format::SegmentStart& start);
+                                                      std::uint32_t run_salt, const format::SegmentStart& start,
+                                                      bool compressed = false);
   // The same of a segment that is a copy of another one: that frame comes with the others.
   static std::unique_ptr<SegmentWriter> start_copy(std::unique_ptr<storage::WritableFile> file, const Clock& clock,
-                                                   std::uint32_t run_salt, std::uint32_t writer_id);
+                                                   std::uint32_t run_salt, std::uint32_t writer_id,
+                                                   bool compressed = false);
 
   // All frames with one write.
   Status append(const AppendDraft& draft);
@@ -47,10 +50,10 @@ class SegmentWriter {
 
  private:
   SegmentWriter(std::unique_ptr<storage::WritableFile> file, const Clock& clock, std::uint32_t run_salt,
-                std::uint32_t writer_id);
+                std::uint32_t writer_id, bool compressed);
 
-  std::vector<format::FrameHeader> place(const AppendDraft& draft) const;
-  Status write(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
+  std::vector<format::FrameHeader> place(std::span<const FrameDraft* const> frames) const;
+  Status write(std::span<const FrameDraft* const> frames, std::span<const format::FrameHeader> headers);
   void remember(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
   void remember_step(format::StepIndexRow step, std::uint32_t first_frame);
   void complete_index();
@@ -59,6 +62,7 @@ class SegmentWriter {
   const Clock& clock_;
   const std::uint32_t run_salt_;
   const std::uint32_t writer_id_;
+  const bool compressed_;
   const std::int64_t started_steady_ns_;
   std::uint64_t bytes_ = 0;  // also where the next frame starts
   std::unordered_set<std::uint32_t> named_ids_;

@@ -216,6 +216,7 @@ Status overlay_variables(const Environment& environment, HookOptions& options) {
   reader.read(variable::kIncludeWorkers, options.include_workers, parse_include_workers);
   reader.read(variable::kStagingBytes, options.staging_bytes, parse_byte_size);
   reader.read(variable::kSegmentBytes, options.segment_bytes, parse_byte_size);
+  reader.read(variable::kCompress, options.compress, parse_switch);
   reader.read(variable::kMaxRunBytes, options.max_run_bytes, parse_byte_size);
   reader.read(variable::kMinFreeBytes, options.min_free_bytes, parse_byte_size);
   reader.read(variable::kWhenFull, options.when_full, parse_when_full);

@@ -27,15 +27,25 @@ Environment environment_of(const Variables& variables) {
 
 const Variables& every_variable() {
   static const Variables variables = {
-      {"TRAINWARDEN_RUN_DIR", "runs/e"},      {"TRAINWARDEN_RANK", "1"},
-      {"TRAINWARDEN_WORLD_SIZE", "2"},        {"TRAINWARDEN_SAVE_INTERVAL", "7"},
-      {"TRAINWARDEN_SAVE_ALL", "1"},          {"TRAINWARDEN_INCLUDE_COLLECTIONS", "weights, gradients"},
-      {"TRAINWARDEN_INCLUDE", "a{1,2}"},      {"TRAINWARDEN_STAGING_BYTES", "1MiB"},
-      {"TRAINWARDEN_SEGMENT_BYTES", "2MiB"},  {"TRAINWARDEN_MAX_RUN_BYTES", "20GB"},
-      {"TRAINWARDEN_MIN_FREE_BYTES", "0"},    {"TRAINWARDEN_WHEN_FULL", "statistics"},
-      {"TRAINWARDEN_DURABILITY", "interval"}, {"TRAINWARDEN_DRY_RUN", "true"},
-      {"TRAINWARDEN_CODE_VERSION", "v1"},     {"TRAINWARDEN_BUDGET", "2.5%"},
-      {"TRAINWARDEN_INCLUDE_WORKERS", "one"}, {"TRAINWARDEN_CHECKPOINT_ON_REQUEST", "off"},
+      {"TRAINWARDEN_RUN_DIR", "runs/e"},
+      {"TRAINWARDEN_RANK", "1"},
+      {"TRAINWARDEN_WORLD_SIZE", "2"},
+      {"TRAINWARDEN_SAVE_INTERVAL", "7"},
+      {"TRAINWARDEN_SAVE_ALL", "1"},
+      {"TRAINWARDEN_INCLUDE_COLLECTIONS", "weights, gradients"},
+      {"TRAINWARDEN_INCLUDE", "a{1,2}"},
+      {"TRAINWARDEN_STAGING_BYTES", "1MiB"},
+      {"TRAINWARDEN_SEGMENT_BYTES", "2MiB"},
+      {"TRAINWARDEN_MAX_RUN_BYTES", "20GB"},
+      {"TRAINWARDEN_COMPRESS", "0"},
+      {"TRAINWARDEN_MIN_FREE_BYTES", "0"},
+      {"TRAINWARDEN_WHEN_FULL", "statistics"},
+      {"TRAINWARDEN_DURABILITY", "interval"},
+      {"TRAINWARDEN_DRY_RUN", "true"},
+      {"TRAINWARDEN_CODE_VERSION", "v1"},
+      {"TRAINWARDEN_BUDGET", "2.5%"},
+      {"TRAINWARDEN_INCLUDE_WORKERS", "one"},
+      {"TRAINWARDEN_CHECKPOINT_ON_REQUEST", "off"},
   };
   return variables;
 }
@@ -53,6 +63,7 @@ TEST(HookEnvironment, EveryVariable) {
   EXPECT_EQ(options.include, (std::vector<std::string>{"a{1,2}"}));
   EXPECT_EQ(options.staging_bytes, std::size_t{1} << 20);
   EXPECT_EQ(options.segment_bytes, std::size_t{2} << 20);
+  EXPECT_FALSE(options.compress);
   EXPECT_EQ(options.max_run_bytes, 20'000'000'000u);
   EXPECT_EQ(options.min_free_bytes, 0u);
   EXPECT_EQ(options.when_full, WhenFull::kStatistics);

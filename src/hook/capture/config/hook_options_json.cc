@@ -202,6 +202,7 @@ Status read_document(const json& value, HookOptions& options) {
   document.read_word("include_workers", options.include_workers, parse_include_workers);
   read_bytes(document, "staging_bytes", options.staging_bytes);
   read_bytes(document, "segment_bytes", options.segment_bytes);
+  document.read("compress", options.compress);
   read_bytes(document, "max_run_bytes", options.max_run_bytes);
   read_bytes(document, "min_free_bytes", options.min_free_bytes);
   document.read_word("when_full", options.when_full, parse_when_full);

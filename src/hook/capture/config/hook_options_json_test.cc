@@ -31,7 +31,7 @@ TEST(HookOptionsJson, EveryKey) {
     "keep": {"values": false, "statistics": true, "histogram": true, "hash": true, "shape": true},
     "collections": [{"name": "relu", "include": ["relu_output"], "tensor_names": ["a"],
                      "save": {"save_interval": 7}, "keep": {"values": true}}],
-    "rank": 2, "world_size": 4, "staging_bytes": "64MiB", "segment_bytes": 1048576, "max_run_bytes": "20GB",
+    "rank": 2, "world_size": 4, "staging_bytes": "64MiB", "segment_bytes": 1048576, "max_run_bytes": "20GB", "compress": false,
     "min_free_bytes": "2GiB", "when_full": "block",
     "durability": "step", "dry_run": true, "code_version": "abc", "labels": {"lr": "0.1"},
     "checkpoint_on_request": false,
@@ -61,6 +61,7 @@ TEST(HookOptionsJson, EveryKey) {
   EXPECT_EQ(options->world_size, 4);
   EXPECT_EQ(options->staging_bytes, std::size_t{64} << 20);
   EXPECT_EQ(options->segment_bytes, std::size_t{1} << 20);
+  EXPECT_FALSE(options->compress);
   EXPECT_EQ(options->max_run_bytes, 20'000'000'000u);
   EXPECT_EQ(options->min_free_bytes, std::size_t{2} << 30);
   EXPECT_EQ(options->when_full, WhenFull::kBlock);

@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kChangeable = {
     "include_collections", "include", "collections", "save_all", "save", "keep", "budget"};
-constexpr std::array<std::string_view, 18> kUnchangeable = {
-    "run_dir",       "rank",          "world_size",     "include_workers", "staging_bytes",
-    "segment_bytes", "max_run_bytes", "min_free_bytes", "when_full",       "durability",
-    "dry_run",       "code_version",  "labels",         "black_box",       "checkpoint_on_request",
-    "resume",        "operators",     "python_stacks"};
+constexpr std::array<std::string_view, 19> kUnchangeable = {
+    "run_dir",        "rank",          "world_size",   "include_workers",
+    "staging_bytes",  "segment_bytes", "compress",     "max_run_bytes",
+    "min_free_bytes", "when_full",     "durability",   "dry_run",
+    "code_version",   "labels",        "black_box",    "checkpoint_on_request",
+    "resume",         "operators",     "python_stacks"};
 
 Status cannot_change(std::string_view key) {
   return Status(Code::kInvalidArgument, fmt::format("{} cannot be changed while the training goes on; what can: {}",
@@ -132,6 +133,7 @@ Status check_unchangeable(const HookOptions& before, const HookOptions& after) {
       {"include_workers", before.include_workers != after.include_workers},
       {"staging_bytes", before.staging_bytes != after.staging_bytes},
       {"segment_bytes", before.segment_bytes != after.segment_bytes},
+      {"compress", before.compress != after.compress},
       {"max_run_bytes", before.max_run_bytes != after.max_run_bytes},
       {"min_free_bytes", before.min_free_bytes != after.min_free_bytes},
       {"when_full", before.when_full != after.when_full},
