@@ -59,7 +59,7 @@ LIBRARIES = {
     "test_paths.h": ("src", "tests"),  # of the build: where sources and build lie
     "gtest": ("src", "bench", "tests", "adapters", "examples", "trainers"),
     "gmock": ("src", "bench", "tests", "adapters", "examples", "trainers"),
-    "zstd.h": ("src/data/format", "src/store/journal", "bench", "fuzz", "tests"),
+    "zstd.h": ("src/data/format", "src/store/journal", "bench"),
     "zlib.h": ("examples", "trainers/bert/training", "src/data/foreign", "src/read/transfer", "src/ui/answers", "src/ui/cli/commands"),
     "torch": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload", *WITH_TORCH),
     "ATen": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload", *WITH_TORCH),

@@ -103,7 +103,7 @@ class CheckFloorsTest(TreeTest):
         self.assert_refused("src/core/base/x.cc", "#include <trainwarden/status.h>\n", "with quotes")
 
     def test_an_unknown_library_is_refused(self):
-        self.assert_refused("src/core/base/x.cc", "#include <zstd.h>\n", "not in LIBRARIES")
+        self.assert_refused("src/core/base/x.cc", "#include <lz4.h>\n", "not in LIBRARIES")
 
 
 if __name__ == "__main__":

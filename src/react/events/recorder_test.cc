@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "data/format/checkpoint_events.h"
+#include "data/format/compression.h"
 #include "data/format/control_record.h"
+#include "data/format/frame.h"
 #include "judge/rules/engine.h"
 #include "read/trial/run_testing.h"
 #include "store/storage/faulty_storage.h"
@@ -505,6 +507,21 @@ TEST_F(RecorderTest, IsTheOnlyOne) {
   EXPECT_EQ(Ledger::open(*run_.storage(), run_.clock(), run_.info()).status().code(), Code::kAlreadyExists);
 }
 
+// Where the payload begins of the first frame whose content has these words.
+std::size_t payload_with(std::string_view segment, std::string_view words) {
+  for (std::size_t at = 0; at + format::kFrameHeaderBytes <= segment.size();) {
+    const auto header = format::decode_frame_header(as_bytes(segment.substr(at, format::kFrameHeaderBytes)));
+    if (!header.ok()) break;
+    const std::size_t begin = at + format::kFrameHeaderBytes;
+    const ByteSpan payload = as_bytes(segment.substr(begin, header->payload_bytes));
+    std::vector<std::byte> content(payload.begin(), payload.end());
+    if (format::is_compressed(*header) && !format::decompress_payload(payload, content).ok()) break;
+    if (as_text(content).find(words) != std::string_view::npos) return begin;
+    at += header->frame_bytes();
+  }
+  return std::string::npos;
+}
+
 // A damaged ledger: an alert that was in it is recorded again under its key, and no status goes back.
 TEST_F(RecorderTest, TellsADamagedAlertAgain) {
   run_.add_steps(0, 3);
@@ -519,9 +536,9 @@ TEST_F(RecorderTest, TellsADamagedAlertAgain) {
   }
   const std::string path = "journal/ledger/seg-00000000.tw";
   std::string content = run_.storage()->content(path);
-  const auto place = content.find("A fired at step 2");
+  const std::size_t place = payload_with(content, "A fired at step 2");
   ASSERT_NE(place, std::string::npos);
-  content[place] = 'X';
+  content[place] ^= 1;
   run_.storage()->set_content(path, content);
   open();
   poll();
