@@ -301,13 +301,18 @@ TEST_F(QuietTest, AFolderThatIsAFileIsAClearErrorAtOpen) {
   EXPECT_NE(hook.status().message().find(file.string()), std::string::npos) << hook.status().to_string();
 }
 
-// What is written makes room for the rest of the step: who waits loses nothing.
-TEST_F(QuietTest, AStepLargerThanTheStagingAreaIsKeptByWhoWaits) {
-  const auto storage = storage::create_memory_storage();
+// With little room, for which it waits.
+std::unique_ptr<Hook> open_waiting_hook_on(storage::Storage& storage) {
   HookOptions options = keep_all_of("^x");
   options.when_full = WhenFull::kBlock;
   options.staging_bytes = kStagingBytes;
-  const auto hook = open_hook_on(*storage, std::move(options));
+  return open_hook_on(storage, std::move(options));
+}
+
+// What is written makes room for the rest of the step: who waits loses nothing.
+TEST_F(QuietTest, AStepLargerThanTheStagingAreaIsKeptByWhoWaits) {
+  const auto storage = storage::create_memory_storage();
+  const auto hook = open_waiting_hook_on(*storage);
   constexpr std::size_t kCount = 20'000;
   for (std::int64_t step = 0; step < 2; ++step) {
     hook->save_scalar("before", 1);
@@ -333,10 +338,7 @@ TEST_F(QuietTest, AStepLargerThanTheStagingAreaIsKeptByWhoWaits) {
 // Steps that go to the writer in parts change their mode between steps only.
 TEST_F(QuietTest, AStepInPartsEndsBeforeItsModeChanges) {
   const auto storage = storage::create_memory_storage();
-  HookOptions options = keep_all_of("^x");
-  options.when_full = WhenFull::kBlock;
-  options.staging_bytes = kStagingBytes;
-  const auto hook = open_hook_on(*storage, std::move(options));
+  const auto hook = open_waiting_hook_on(*storage);
   hook->set_mode(Mode::kTrain);
   hook->save_tensor("x", view_of(values_of(0, kStagingBytes / 2 / sizeof(float))));
   hook->set_mode(Mode::kEval);

@@ -8,7 +8,7 @@ namespace trainwarden::capture {
 
 // Another thread could not know which step is open.
 void StepHandover::take_part() {
-  if (whole_ || driver_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return;
+  if (driver_.load(std::memory_order_relaxed) != std::this_thread::get_id() || whole_) return;
   if (auto part = intake_.step().take_part(counter_.current())) submit(std::move(part));
 }
 
