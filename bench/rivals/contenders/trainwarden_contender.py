@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import trainwarden
+from trainwarden import Hook, __version__
+from trainwarden import open as open_run  # by name: the package imports what is asked for when it is asked for
 
 
 def version() -> str:
-    return f"trainwarden {trainwarden.__version__}, Python"
+    return f"trainwarden {__version__}, Python"
 
 
 class Writer:
     def __init__(self, folder: Path) -> None:
-        self._hook = trainwarden.Hook(folder, save_all=True, save=1, when_full="block")
+        self._hook = Hook(folder, save_all=True, save=1, when_full="block")
 
     def write_step(self, step: int, tensors: list[tuple[str, np.ndarray]]) -> None:
         for name, array in tensors:
@@ -29,7 +30,7 @@ class Writer:
 
 class Reader:
     def __init__(self, folder: Path) -> None:
-        self._trial = trainwarden.open(folder)
+        self._trial = open_run(folder)
 
     def names(self) -> list[str]:
         return self._trial.tensor_names()
@@ -46,7 +47,7 @@ class Reader:
 
 class Follower:
     def __init__(self, folder: Path) -> None:
-        self._trial = trainwarden.open(folder)
+        self._trial = open_run(folder)
 
     def look(self, step: int, name: str) -> np.ndarray | None:
         self._trial.refresh()

@@ -1,5 +1,6 @@
 #include "data/format/name_escape.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,6 +42,12 @@ std::optional<std::uint8_t> hex_digit(char c) {
   return std::nullopt;
 }
 
+// Most names are: nothing in them is escaped or could be.
+bool is_plain(std::string_view written) {
+  const auto is_other = [](char c) { return static_cast<std::uint8_t>(c) >= 0x80 || c == '%'; };
+  return written != kReservedKey && std::none_of(written.begin(), written.end(), is_other);
+}
+
 std::string escaped(char c) {
   return fmt::format("%{:02X}", static_cast<std::uint8_t>(c));
 }
@@ -65,6 +72,7 @@ std::string escape_name(std::string_view name) {
 }
 
 Result<std::string> unescape_name(std::string_view written) {
+  if (is_plain(written)) return std::string(written);
   std::string name;
   name.reserve(written.size());
   for (std::size_t i = 0; i < written.size(); ++i) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "data/format/compact_headers.h"
 #include "data/format/json.h"
 #include "data/format/name_escape.h"
 
@@ -89,6 +90,7 @@ std::string encode_names(std::span<const NameEntry> entries, std::span<const Met
 }
 
 Result<Names> decode_names(std::string_view text) {
+  if (auto compact = read_compact_names(text)) return *std::move(compact);
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, "names"));
   Names names;
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json* tensors, array_field(json, "tensors"));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "data/format/compact_headers.h"
 #include "data/format/frame.h"
 #include "data/format/json.h"
 
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // of the JSON; the reference implementation's limit
-constexpr const char* kMetadataKey = "__metadata__";
 
 struct DTypeName {
   DType dtype;
@@ -40,12 +40,6 @@ constexpr std::array kDTypeNames = {
     DTypeName{DType::kFloat8E4M3, "F8_E4M3"},
     DTypeName{DType::kFloat8E5M2, "F8_E5M2"},
 };
-
-std::optional<DType> dtype_of(std::string_view written) {
-  const auto* found =
-      std::find_if(kDTypeNames.begin(), kDTypeNames.end(), [&](auto& row) { return row.name == written; });
-  return found == kDTypeNames.end() ? std::nullopt : std::optional(found->dtype);
-}
 
 std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -83,7 +77,7 @@ Result<SafetensorsEntry> decode_entry(const std::string& name, const Json& json)
   SafetensorsEntry entry;
   entry.name = name;
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string dtype, string_field(json, "dtype"));
-  const std::optional<DType> known = dtype_of(dtype);
+  const std::optional<DType> known = parse_safetensors_dtype(dtype);
   if (!known) return Status(Code::kDataLoss, fmt::format("field \"dtype\": unknown type \"{}\"", dtype));
   entry.dtype = *known;
   TRAINWARDEN_ASSIGN_OR_RETURN(entry.shape, decode_shape(json));
@@ -122,7 +116,7 @@ Result<SafetensorsHeader> decode_json(std::string_view text) {
   SafetensorsHeader header;
   header.entries.reserve(json.size());
   for (const auto& [name, value] : json.items()) {
-    if (name == kMetadataKey) {
+    if (name == kSafetensorsMetadata) {
       TRAINWARDEN_ASSIGN_OR_RETURN(header.metadata, decode_metadata(value));
       continue;
     }
@@ -130,10 +124,18 @@ Result<SafetensorsHeader> decode_json(std::string_view text) {
     if (!entry.ok()) return entry.status().with_context(fmt::format("safetensors header: tensor \"{}\"", name));
     header.entries.push_back(*std::move(entry));
   }
-  std::sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {
+  return header;
+}
+
+Result<SafetensorsHeader> decode_text(std::string_view text) {
+  auto compact = read_compact_safetensors(text);
+  return compact ? Result<SafetensorsHeader>(*std::move(compact)) : decode_json(text);
+}
+
+void sort_by_bytes(std::vector<SafetensorsEntry>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
-  return header;
 }
 
 }  // namespace
@@ -142,6 +144,12 @@ std::string_view safetensors_name(DType dtype) {
   const auto* found =
       std::find_if(kDTypeNames.begin(), kDTypeNames.end(), [&](auto& row) { return row.dtype == dtype; });
   return found == kDTypeNames.end() ? "" : found->name;
+}
+
+std::optional<DType> parse_safetensors_dtype(std::string_view written) {
+  const auto* found =
+      std::find_if(kDTypeNames.begin(), kDTypeNames.end(), [&](auto& row) { return row.name == written; });
+  return found == kDTypeNames.end() ? std::nullopt : std::optional(found->dtype);
 }
 
 const SafetensorsEntry* SafetensorsHeader::find(std::string_view name) const {
@@ -164,7 +172,7 @@ std::string encode_safetensors_header(const std::vector<SafetensorsEntry>& entri
                                       const std::map<std::string, std::string>& metadata) {
   std::string json = "{";
   const auto separate = [&] { return json.size() > 1 ? "," : ""; };
-  if (!metadata.empty()) json += fmt::format("\"{}\":{}", kMetadataKey, dump_json(OrderedJson(metadata)));
+  if (!metadata.empty()) json += fmt::format("\"{}\":{}", kSafetensorsMetadata, dump_json(OrderedJson(metadata)));
   std::uint64_t begin = 0;
   for (const SafetensorsEntry& entry : entries) {
     const std::uint64_t end = begin + tensor_bytes(entry.dtype, entry.shape).value_or(0);
@@ -198,7 +206,8 @@ Result<SafetensorsHeader> decode_safetensors_header(ByteSpan prefix, std::uint64
   }
   try {
     TRAINWARDEN_ASSIGN_OR_RETURN(SafetensorsHeader header,
-                                 decode_json(as_text(prefix.subspan(kLengthBytes, header_bytes - kLengthBytes))));
+                                 decode_text(as_text(prefix.subspan(kLengthBytes, header_bytes - kLengthBytes))));
+    sort_by_bytes(header.entries);
     header.data_offset = header_bytes;
     TRAINWARDEN_RETURN_IF_ERROR(check_coverage(header.entries, document_bytes - header_bytes));
     return header;

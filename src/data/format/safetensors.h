@@ -33,8 +33,12 @@ struct SafetensorsHeader {
   const SafetensorsEntry* find(std::string_view name) const;
 };
 
+// The key of the metadata, beside those of tensors.
+inline constexpr std::string_view kSafetensorsMetadata = "__metadata__";
+
 // "F32"; empty for dtypes that safetensors does not have.
 std::string_view safetensors_name(DType dtype);
+std::optional<DType> parse_safetensors_dtype(std::string_view written);
 
 // Bytes of a packed tensor. None when a size is negative or the product, taken from the left, does not fit: so no later
 // multiplication can overflow, even where a size of 0 follows.
