@@ -158,6 +158,57 @@ class BucketJobs(unittest.TestCase):
         self.run_cli("job", "wait", "slow", code=1)
         self.assertEqual(self.phase("slow"), "Stopped")
 
+    def request(self, name, script, **fields):
+        (self.folder / "train.py").write_text(script)
+        asked = {"TrainingJobName": name, "HyperParameters": {"sagemaker_program": json.dumps(str(self.folder / "train.py"))},
+                 "StoppingCondition": {"MaxRuntimeInSeconds": 60}} | fields
+        (self.folder / f"{name}.json").write_text(json.dumps(asked))
+        return self.run_cli("submit", f"{name}.json", "--format", "sagemaker", "--wait")
+
+    def test_a_requests_run_and_board_are_where_it_says(self):
+        _, errors = self.request(
+            "asked", f"import subprocess; subprocess.run([{TINY_TRAINING!r}, '--steps', '5'], check=True)",
+            OutputDataConfig={"S3OutputPath": "s3://bucket/asked-results"}, DebugHookConfig={"S3OutputPath": "s3://bucket/tensors/"},
+            TensorBoardOutputConfig={"S3OutputPath": "s3://bucket/boards"})
+        self.assertNotIn("warning", errors)
+        self.assertIn("tensors/asked/debug-output/run.json", self.bucket.objects("tensors/"))
+        boards = self.bucket.objects("boards/")
+        self.assertTrue(all(key.startswith("boards/asked/") for key in boards), boards.keys())
+        here = {f"boards/{file.relative_to(self.folder / 'jobs/asked/tensorboard')}": file.read_bytes()
+                for file in (self.folder / "jobs/asked/tensorboard/asked").rglob("*") if file.is_file()}
+        self.assertTrue(any("tfevents" in key and len(data) > 100 for key, data in boards.items()), boards.keys())
+        self.assertEqual(boards, here)
+        self.assertEqual([key for key in self.bucket.objects("asked-results/") if "debug-output" in key], [])
+        shown, here = (self.json("show", place) for place in ("s3://bucket/tensors/asked/debug-output", str(self.folder / "runs/asked")))
+        self.assertEqual((shown["state"], shown["id"], shown["last_complete_step"]),
+                         ("completed", here["id"], here["last_complete_step"]))
+        described = self.json("job", "describe", "asked", "--format", "sagemaker")
+        self.assertEqual(described["DebugHookConfig"]["S3OutputPath"], "s3://bucket/tensors/")
+        self.assertEqual(described["TensorBoardOutputConfig"]["S3OutputPath"], "s3://bucket/boards")
+
+    def test_a_job_says_where_its_run_and_board_are_kept(self):
+        script = f"{TINY_TRAINING} --steps 5; while [ ! -e {self.folder}/go ]; do sleep 0.1; done"
+        self.submit("kept", script, wait=False, output_dir="results", mirror="s3://bucket/mirrors", tensorboard="s3://bucket/shown")
+        self.wait_for(lambda: "mirrors/kept/debug-output/run.json" in self.bucket.objects("mirrors/"))
+        self.wait_for(lambda: self.bucket.objects("shown/kept/"))
+        self.assertEqual(self.phase("kept"), "Training")
+        (self.folder / "go").touch()
+        self.run_cli("job", "wait", "kept")
+        self.assertEqual(sorted(self.bucket.objects("shown/")), sorted(self.bucket.objects("shown/kept/")))
+        described = self.json("job", "describe", "kept", "--format", "sagemaker")
+        self.assertEqual(described["DebugHookConfig"]["S3OutputPath"], "s3://bucket/mirrors")
+        self.assertEqual(described["TensorBoardOutputConfig"]["S3OutputPath"], "s3://bucket/shown")
+        # A folder of this machine.
+        self.submit("local", f"{TINY_TRAINING} --steps 5", output_dir="results", tensorboard="boards")
+        self.assertTrue(list((self.folder / "boards/local").rglob("*tfevents*")))
+
+    def test_a_mirror_is_in_a_bucket(self):
+        _, errors = self.submit("here", "true", code=2, mirror="results")
+        self.assertIn('mirror: expected s3://BUCKET/PREFIX or gs://BUCKET/PREFIX, found "results"', errors)
+        self.environment["TRAINWARDEN_BUCKETS"] = str(self.folder)
+        _, errors = self.submit("folder", "true", code=2, mirror="s3://bucket/mirrors")
+        self.assertIn("TRAINWARDEN_BUCKETS makes a folder of s3://bucket/mirrors", errors)
+
     def test_mistakes_are_told(self):
         _, errors = self.submit("bad", "true", code=2, output_dir="s3://b/x")
         self.assertIn("expected s3://BUCKET/PREFIX", errors)

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tests" / "servers"))
+
+from bucket_fixtures import bucket, bucket_server  # noqa: E402, F401
 
 SCRIPT = """
 import argparse, os, sys, time

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bucket_server import BucketServer
 
 import sagemaker
 from sagemaker import _program
@@ -104,6 +105,46 @@ def test_what_is_captured_is_found_where_sagemaker_puts_it(training: Path) -> No
     trial = trials.create_trial(path)
     names = trial.tensor_names(collection="first")
     assert len(names) == 1 and trial.tensor(names[0]).steps() == [0, 5, 10]
+
+
+@needs_torch
+def test_what_is_captured_is_in_a_bucket(training: Path, tmp_path: Path, bucket: BucketServer) -> None:
+    trials = pytest.importorskip("smdebug.trials")
+    go = tmp_path / "go"
+    training.write_text(TRAINING.replace("time.sleep(0.02)", f"""
+    import os
+    while step == 10 and not os.path.exists({str(go)!r}): time.sleep(0.02)"""))
+    estimator = PyTorch(
+        entry_point="train.py",
+        output_path="s3://bucket/results",
+        debugger_hook_config=DebuggerHookConfig(
+            s3_output_path="s3://bucket/tensors",
+            collection_configs=[CollectionConfig("first", {"include_regex": "^0.weight", "save_interval": "5"})],
+        ),
+        tensorboard_output_config=TensorBoardOutputConfig("s3://bucket/boards/"),
+    )
+    estimator.fit(wait=False)
+    job = estimator.latest_training_job
+    assert job is not None
+    path = estimator.latest_job_debugger_artifacts_path()
+    assert path == f"s3://bucket/tensors/{job.name}/debug-output"
+    # While it trains, and afterwards.
+    trial = trials.create_trial(path)
+    trial.wait_for_steps([5])
+    assert not trial.loaded_all_steps and job.describe()["TrainingJobStatus"] == "InProgress"
+    go.touch()
+    job.wait(logs=False)
+    afterwards = trials.create_trial(path)
+    assert afterwards.loaded_all_steps and afterwards.steps()[-1] == 10
+    here = trials.create_trial(str(tmp_path / "runs" / job.name))
+    (name,) = here.tensor_names(collection="first")
+    assert afterwards.tensor(name).steps() == here.tensor(name).steps()
+    assert (afterwards.tensor(name).value(5) == here.tensor(name).value(5)).all()
+    board = estimator.latest_job_tensorboard_artifacts_path()
+    assert board == f"s3://bucket/boards/{job.name}"
+    there = bucket.objects(f"boards/{job.name}/")
+    assert [key for key, content in there.items() if "tfevents" in key and content]
+    assert not [key for key in bucket.objects("results/") if "debug-output" in key]
 
 
 @needs_torch

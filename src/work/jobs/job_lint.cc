@@ -98,7 +98,16 @@ class Linter {
   void check_files() {
     if (!spec_.hook_config.empty()) need(FileKind::kFile, "hook", spec_.hook_config);
     if (!spec_.actions.empty()) need(FileKind::kFile, "actions", spec_.actions);
-    for (const std::string& place : {spec_.output_dir, spec_.checkpoints.path}) note_bucket(spec_.place, place);
+    for (const std::string& place : {spec_.output_dir, spec_.checkpoints.path, spec_.tensorboard, spec_.mirror}) {
+      note_bucket(spec_.place, place);
+    }
+    if (!spec_.mirror.empty() && !is_unreachable(spec_.mirror)) {
+      wrong(
+          spec_.place_of("mirror"),
+          fmt::format("mirror: expected a bucket that is reached over a network, and here TRAINWARDEN_BUCKETS makes a "
+                      "folder of {}: leave mirror out, or unset the variable",
+                      printable(spec_.mirror)));
+    }
   }
 
   void check_inputs() {

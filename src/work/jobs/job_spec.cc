@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "store/storage/bucket_folder.h"
 #include "work/document/table_reader.h"
 
 namespace trainwarden::jobs {
@@ -284,6 +285,16 @@ class SpecReader {
 
   void read_places() {
     spec_.output_dir = table_.text({"output_dir", "output_path"}).value_or("");
+    spec_.tensorboard = table_.text({"tensorboard"}).value_or("");
+    spec_.mirror = table_.text({"mirror"}).value_or("");
+    if (!spec_.mirror.empty() && !storage::is_bucket_address(spec_.mirror)) {
+      wrong(table_.place_of("mirror"),
+            fmt::format(
+                "mirror: expected s3://BUCKET/PREFIX or gs://BUCKET/PREFIX, found \"{}\"; without it the run is in "
+                "the folder of runs",
+                printable(spec_.mirror)));
+      spec_.mirror.clear();
+    }
     if (const DocumentValue* const table = table_.table({"checkpoints"})) {
       TableReader reader(*table, mistakes_);
       spec_.checkpoints.path = reader.text({"path"}).value_or("");

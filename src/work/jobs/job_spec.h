@@ -115,6 +115,8 @@ struct JobSpec {
   bool isolated_network = false;  // of the container
   std::vector<Channel> inputs;
   std::string output_dir;
+  std::string mirror;  // "s3://...": the run is kept in MIRROR/JOB/debug-output too; empty: beside a bucket's output
+  std::string tensorboard;  // a path, file://..., s3://...: its run is shown to TensorBoard there; empty: nowhere
   Checkpoints checkpoints;
   Limits limits;
   std::int64_t priority = 0;

@@ -31,6 +31,8 @@ dependencies = ["lib", "data_tools"]
 arguments = ["--fast"]
 image = "trainwarden/pytorch"
 output_dir = "out"
+mirror = "s3://bucket/runs"
+tensorboard = "boards"
 max_run = "2 h"
 max_wait = "1 d"
 max_pending = 3600
@@ -98,6 +100,8 @@ run = "seventh"
   EXPECT_EQ(spec.arguments, Lines{"--fast"});
   EXPECT_EQ(spec.image, "trainwarden/pytorch");
   EXPECT_EQ(spec.output_dir, "out");
+  EXPECT_EQ(spec.mirror, "s3://bucket/runs");
+  EXPECT_EQ(spec.tensorboard, "boards");
   EXPECT_EQ(spec.limits.max_run_seconds, 7200);
   EXPECT_EQ(spec.limits.max_wait_seconds, 86400);
   EXPECT_EQ(spec.limits.max_pending_seconds, 3600);

@@ -132,6 +132,10 @@ OrderedJson request_of_spec(const jobs::JobSpec& spec, const fs::path& folder) {
   request["Environment"] = spec.environment;
   if (spec.limits.retries > 0) request["RetryStrategy"]["MaximumRetryAttempts"] = spec.limits.retries;
   if (spec.hook) request["DebugHookConfig"] = OrderedJson::object();
+  if (spec.hook && !spec.mirror.empty()) request["DebugHookConfig"]["S3OutputPath"] = spec.mirror;
+  if (!spec.tensorboard.empty()) {
+    request["TensorBoardOutputConfig"]["S3OutputPath"] = address_beside(spec.tensorboard, folder);
+  }
   for (const char* field : {"CheckpointConfig", "ExperimentConfig", "Environment"}) {
     if (request[field].empty()) request.erase(field);
   }

@@ -28,7 +28,8 @@ struct RequestFiles {
   //   tensorboard.json  where the run is exported for TensorBoard
   std::map<std::string, std::string> texts;
   std::string script;    // an entry point that came without a folder of sources: it belongs into code/; empty: none
-  std::string captured;  // an address: where the run is to be found too, as PATH/JOB/debug-output; empty: nowhere
+  std::string captured;  // an address: where the run is to be found too, as PATH/JOB/debug-output; empty: nowhere, or
+                         // in a bucket, which job.json says
   std::map<std::string, std::filesystem::path> outputs;  // of a processing job, by name: folders that it writes into
   std::vector<std::string> notices;                      // what its user should know
 };

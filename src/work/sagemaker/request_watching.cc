@@ -26,7 +26,11 @@ void read_hook(TableReader& request, RequestReading& reading) {
   }
   TableReader hook(*value, reading.mistakes);
   const std::string address = hook.text({"S3OutputPath"}).value_or("");
-  if (!address.empty()) reading.files.captured = absolute_address(address, reading);
+  if (workspace::is_in_bucket(address)) {
+    reading.job["mirror"] = address;
+  } else if (!address.empty()) {
+    reading.files.captured = absolute_address(address, reading);
+  }
   OrderedJson wanted = OrderedJson::object();
   for (const char* field : {"HookParameters", "CollectionConfigurations"}) {
     if (OrderedJson json = json_of(hook.take({field})); !json.empty()) wanted[field] = std::move(json);
@@ -142,7 +146,11 @@ void read_tensorboard(TableReader& request, OrderedJson& environment, RequestRea
   refuse_fields(config, {{"LocalPath", "leave it out: the export is written where it is to be found"}});
   config.refuse_rest();
   if (address.empty()) return reading.mistakes.add(value->place, "expected the field S3OutputPath");
-  const auto folder = workspace::local_path(absolute_address(address, reading), reading.places.here);
+  // What is sent to a bucket is written in the job's folder first.
+  const bool is_sent = workspace::is_in_bucket(address);
+  if (is_sent) reading.job["tensorboard"] = address;
+  const auto folder = is_sent ? Result<std::filesystem::path>(reading.files.folder.parent_path() / workspace::kBoard)
+                              : workspace::local_path(absolute_address(address, reading), reading.places.here);
   if (!folder.ok()) return reading.mistakes.add(value->place, folder.status().message());
   reading.files.texts["tensorboard.json"] = file_text({{"LocalPath", folder->string()}});
   environment["TENSORBOARD_CONFIG_FILE_PATH"] = (reading.files.folder / "tensorboard.json").string();

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kAttendInterval{200};
 constexpr std::chrono::milliseconds kJobPatience{600'000};  // with a network that is away, after days of training
-constexpr std::chrono::milliseconds kWrittenLately{2'000};
 
 struct JobVariables {
   std::map<std::string, std::string> set;
@@ -105,21 +104,22 @@ Status BucketTransfer::send(const std::string& from, const std::string& to, cons
   return attended(act).with_context(what);
 }
 
-void BucketTransfer::start_keeping(const std::string& from, const std::string& to, std::chrono::milliseconds interval) {
-  keeper_ = std::jthread([this, from, to, interval](const std::stop_token& stop) {
-    for (pause_for(interval, stop); !stop.stop_requested(); pause_for(interval, stop)) {
-      const Status kept = no_throw(
-          [&] { return copy(from, to, true, {.patience = std::chrono::seconds(0), .quiet = kWrittenLately}, stop); });
-      if (kept.ok() || kept.code() == Code::kCancelled || kept.code() == Code::kNotFound) continue;
-      log(LogLevel::kWarning, "checkpoints are not kept in {} for now: {}", to, kept.message());
+void BucketTransfer::start_keeping(KeptFolder folder) {
+  keepers_.emplace_back([this, folder = std::move(folder)](const std::stop_token& stop) {
+    const copy::CopyOptions options{.patience = std::chrono::seconds(0), .quiet = folder.quiet};
+    for (pause_for(folder.interval, stop); !stop.stop_requested(); pause_for(folder.interval, stop)) {
+      const Status kept = no_throw([&] { return copy(folder.from, folder.to, true, options, stop); });
+      // Aborted: it was written meanwhile, and is sent the next time.
+      const Code code = kept.code();
+      if (kept.ok() || code == Code::kCancelled || code == Code::kNotFound || code == Code::kAborted) continue;
+      log(LogLevel::kWarning, "{} not kept in {} for now: {}", folder.what, folder.to, kept.message());
     }
   });
 }
 
 void BucketTransfer::end_keeping() {
-  if (!keeper_.joinable()) return;
-  keeper_.request_stop();
-  keeper_.join();
+  for (std::jthread& keeper : keepers_) keeper.request_stop();
+  keepers_.clear();
 }
 
 }  // namespace trainwarden::workspace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/base/environment.h"
 #include "store/copy/copy_tree.h"
@@ -16,6 +17,13 @@ namespace trainwarden::workspace {
 
 // The variables of who submitted the job, with those that the job sets: as whom its buckets are reached.
 Environment environment_of_job(const jobs::JobOrder& order);
+
+struct KeptFolder {
+  std::string from, to;
+  std::string what;                    // for messages: "checkpoints are"
+  std::chrono::milliseconds quiet{0};  // files that were written within it are left for another time
+  std::chrono::milliseconds interval{20'000};
+};
 
 // One thread at a time, but for the keeping, which has a thread of its own.
 class BucketTransfer {
@@ -30,9 +38,8 @@ class BucketTransfer {
   // Makes `to` have all that is in the folder `from`; what is there besides stays.
   Status send(const std::string& from, const std::string& to, const std::string& what);
 
-  // The same again and again, of files that have not been written for a moment.
-  void start_keeping(const std::string& from, const std::string& to,
-                     std::chrono::milliseconds interval = std::chrono::seconds(20));
+  // The same again and again, all that are kept side by side.
+  void start_keeping(KeptFolder folder);
   void end_keeping();
 
  private:
@@ -42,7 +49,7 @@ class BucketTransfer {
 
   const Environment environment_;
   std::function<bool()> meanwhile_;
-  std::jthread keeper_;
+  std::vector<std::jthread> keepers_;
 };
 
 }  // namespace trainwarden::workspace

@@ -14,6 +14,7 @@
 //   JOB/fetched/CHANNEL/          the channel's data, to which JOB/ml/input/data/CHANNEL is linked
 //   JOB/output/                   sent to OUTPUT/JOB/output, JOB/rule-output/ to OUTPUT/JOB/rule-output
 //   JOB/checkpoints/              kept in the bucket too
+//   JOB/tensorboard/JOB/          kept in TENSORBOARD/JOB too
 #pragma once
 
 #include <filesystem>
@@ -26,6 +27,7 @@
 namespace trainwarden::workspace {
 
 inline constexpr const char* kRuleOutput = "rule-output";
+inline constexpr const char* kBoard = "tensorboard";
 
 struct JobLayout {
   std::filesystem::path root;  // JOB/ml
@@ -42,7 +44,9 @@ struct JobLayout {
   std::filesystem::path results;           // OUTPUT/JOB/output
   std::filesystem::path rule_output;       // OUTPUT/JOB/rule-output
   std::filesystem::path fetched;           // JOB/fetched
+  std::filesystem::path board;             // JOB/tensorboard/JOB
   std::string bucket_checkpoints;          // "s3://...": where the kept ones are kept too; empty: nowhere
+  std::string bucket_board;                // "s3://.../JOB": where the board is kept too; empty: nowhere
   std::string bucket_outputs;              // "s3://.../JOB": where results and rule output go; empty: they are there
 };
 
@@ -52,6 +56,15 @@ bool is_in_bucket(const std::string& address);
 // A path, "file://..." or "s3://..." as a folder or file of this machine; relative ones begin in `base`. Errors as of
 // storage::folder_of_bucket().
 Result<std::filesystem::path> local_path(const std::string& address, const std::filesystem::path& base);
+
+// Where in a bucket the run of a job is kept too, as SageMaker has it: MIRROR/JOB/debug-output, or
+// OUTPUT/JOB/debug-output where the job's output is in a bucket. Empty: nowhere.
+std::string mirror_of(const jobs::JobSpec& spec, const std::string& job);
+
+// The folder in which the run is shown to TensorBoard, under its own name; `job` is the job's folder. Errors as
+// local_path().
+Result<std::filesystem::path> local_board(const jobs::JobSpec& spec, const std::filesystem::path& base,
+                                          const std::filesystem::path& job);
 
 // The data of a channel on this machine: where they lie, or where they are fetched to. Errors as local_path().
 Result<std::filesystem::path> local_source(const jobs::Channel& channel, const std::filesystem::path& base,

@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMaxFailureBytes = 1024;  // as SageMaker's
+constexpr std::chrono::milliseconds kWrittenLately{2'000};  // a checkpoint that may not be whole yet
+constexpr std::uint64_t kMaxFailureBytes = 1024;            // as SageMaker's
 
 class Workspace final : public jobs::AttemptStages {
  public:
@@ -43,7 +44,7 @@ class Workspace final : public jobs::AttemptStages {
 
   bool fetches() const override {
     return !spec_.inputs.empty() || layout_.checkpoints != layout_.kept_checkpoints ||
-           !layout_.bucket_checkpoints.empty();
+           !layout_.bucket_checkpoints.empty() || !layout_.bucket_board.empty();
   }
 
   Result<std::map<std::string, std::string>> fetch(const jobs::Allocation& allocation) override {
@@ -58,13 +59,13 @@ class Workspace final : public jobs::AttemptStages {
     }
     TRAINWARDEN_RETURN_IF_ERROR(checkpoints_.restore());
     checkpoints_.start();
-    if (!layout_.bucket_checkpoints.empty()) {
-      transfer_.start_keeping(layout_.kept_checkpoints.string(), layout_.bucket_checkpoints);
-    }
+    keep_in_buckets();
     return prepare_node({0, nodes}, allocation);
   }
 
-  bool stores() const override { return has_results(layout_) || !layout_.bucket_checkpoints.empty(); }
+  bool stores() const override {
+    return has_results(layout_) || !layout_.bucket_checkpoints.empty() || !layout_.bucket_board.empty();
+  }
 
   Status store() override {
     transfer_.end_keeping();
@@ -72,6 +73,8 @@ class Workspace final : public jobs::AttemptStages {
     TRAINWARDEN_RETURN_IF_ERROR(pack_results(layout_));
     // One that fails keeps none of the others here.
     Status first = send_to_bucket(layout_.kept_checkpoints, layout_.bucket_checkpoints, "its checkpoints");
+    const Status shown = send_to_bucket(layout_.board, layout_.bucket_board, "what TensorBoard shows");
+    if (first.ok()) first = shown;
     for (const auto& [folder, what] :
          {std::pair(layout_.results, "its results"), std::pair(layout_.rule_output, "what its rules wrote")}) {
       const std::string name = folder.filename().string();
@@ -104,6 +107,21 @@ class Workspace final : public jobs::AttemptStages {
     const Status fetched =
         transfer_.fetch(layout_.bucket_checkpoints + "/", layout_.kept_checkpoints.string(), "checkpoints");
     return fetched.code() == Code::kNotFound ? Status() : fetched;
+  }
+
+  // While the program runs.
+  void keep_in_buckets() {
+    if (!layout_.bucket_checkpoints.empty()) {
+      transfer_.start_keeping({.from = layout_.kept_checkpoints.string(),
+                               .to = layout_.bucket_checkpoints,
+                               .what = "checkpoints are",
+                               .quiet = kWrittenLately});
+    }
+    // Always written; its file grows at its end, so that what was there at any moment is right.
+    if (!layout_.bucket_board.empty()) {
+      transfer_.start_keeping(
+          {.from = layout_.board.string(), .to = layout_.bucket_board, .what = "what TensorBoard shows is"});
+    }
   }
 
   // Nothing where there is no folder, or no bucket for it.

@@ -17,7 +17,7 @@ COLLECTION_CONFIG = Keywords(
 DEBUGGER_HOOK_CONFIG = Keywords(
     "DebuggerHookConfig",
     [
-        Keyword("s3_output_path", "a link PATH/JOB/debug-output leads to the job's run"),
+        Keyword("s3_output_path", "PATH/JOB/debug-output leads to the job's run: a link, or its mirror in a bucket"),
         Keyword("container_local_output_path", "leave it out: a run lies in the folder of runs", refused=True),
         Keyword("hook_parameters", "what holds for all collections, with the keys of smdebug's configurations"),
         Keyword("collection_configs", "a list of CollectionConfig: what is captured"),

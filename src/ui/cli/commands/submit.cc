@@ -55,7 +55,7 @@ std::string resolved(const CheckedJob& job, const std::string& path) {
 }
 
 // `trainwarden run` with the job's rules and actions.
-std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& run) {
+Result<std::vector<std::string>> launcher_words(const CheckedJob& job, const fs::path& folder, const fs::path& run) {
   const jobs::JobSpec& spec = job.spec;
   std::vector<std::string> words = {this_program().string(), "run", "--tied"};
   const auto add = [&words](const char* option, const std::string& value) {
@@ -68,9 +68,12 @@ std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& r
   if (!spec.actions.empty()) add("--actions", resolved(job, spec.actions));
   if (!spec.hook_config.empty()) add("--config", resolved(job, spec.hook_config));
   for (const auto& [key, value] : spec.tags) add("--label", key + "=" + value);
-  // Where SageMaker has it too.
-  if (workspace::is_in_bucket(spec.output_dir)) {
-    add("--mirror", fmt::format("{}/{}/debug-output", spec.output_dir, run.filename().string()));
+  if (const std::string mirror = workspace::mirror_of(spec, run.filename().string()); !mirror.empty()) {
+    add("--mirror", mirror);
+  }
+  if (!spec.tensorboard.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path board, workspace::local_board(spec, job.folder, folder));
+    add("--tensorboard", board.string());
   }
   const std::vector<std::string> metrics = words_of_job_metrics(spec.metrics);
   words.insert(words.end(), metrics.begin(), metrics.end());
@@ -84,7 +87,7 @@ jobs::Needs needs_of(const jobs::Resources& resources) {
   return needs;
 }
 
-jobs::JobOrder make_order(const CheckedJob& job, const SubmitPlan& options) {
+Result<jobs::JobOrder> make_order(const CheckedJob& job, const SubmitPlan& options) {
   const jobs::JobSpec& spec = job.spec;
   jobs::JobOrder order;
   order.submitted_unix_ns = system_clock().unix_ns();
@@ -94,7 +97,8 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitPlan& options) {
   order.backend = spec.backend;
   const fs::path run = fs::absolute(runs_folder(options.runs)) / order.name;
   order.run = run.string();
-  order.launcher = launcher_words(job, run);
+  const fs::path folder = fs::absolute(jobs_folder(options.jobs)) / order.name;
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.launcher, launcher_words(job, folder, run));
   order.program = program_words(spec);
   if (!spec.image.empty()) order.program = words_in_container(order.program);
   order.environment = spec.environment;
@@ -170,8 +174,11 @@ Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, 
 // What is wrong with the way to a bucket is told before the job waits for its turn. Another machine has its own.
 void check_buckets(CheckedJob& job) {
   if (job.spec.backend == jobs::Backend::kSsh) return;
-  std::vector<std::pair<std::string, std::string>> addresses = {{job.spec.place, job.spec.output_dir},
-                                                                {job.spec.place, job.spec.checkpoints.path}};
+  std::vector<std::pair<std::string, std::string>> addresses;
+  for (const std::string& address :
+       {job.spec.output_dir, job.spec.checkpoints.path, job.spec.mirror, job.spec.tensorboard}) {
+    addresses.emplace_back(job.spec.place, address);
+  }
   for (const jobs::Channel& channel : job.spec.inputs) addresses.emplace_back(channel.place, channel.source);
   jobs::JobOrder order;
   order.environment = job.spec.environment;
@@ -205,7 +212,7 @@ Status check_for_submission(CheckedJob& job, JobBackends& backends) {
 }
 
 Result<jobs::JobRecord> submit_job(const CheckedJob& job, const SubmitPlan& options, JobBackends& backends) {
-  jobs::JobOrder order = make_order(job, options);
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobOrder order, make_order(job, options));
   const fs::path folder = fs::absolute(jobs_folder(options.jobs));
   if (trial::is_run(order.run)) {
     return Status(Code::kAlreadyExists,

@@ -118,13 +118,6 @@ Status RequestedJob::write(const sagemaker::RequestFiles& files) const {
 
 // The run is also found where SageMaker would have put its tensors.
 Status RequestedJob::link_run(const std::string& address, const fs::path& run) {
-  if (workspace::is_in_bucket(address)) {
-    // A run whose job has its output in a bucket is kept beside that.
-    emit(stderr,
-         "trainwarden: warning: DebugHookConfig.S3OutputPath: the run is kept beside the job's output, in "
-         "OUTPUT/JOB/debug-output of OutputDataConfig.S3OutputPath\n");
-    return Status();
-  }
   TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path place, workspace::local_path(address, fs::current_path()));
   const fs::path link = place / name_ / "debug-output";
   std::error_code error;
