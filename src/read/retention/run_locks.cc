@@ -17,7 +17,8 @@ Result<RunLocks> lock_run(storage::Storage& run, const Clock& clock) {
   const auto is_written = [&](const std::string& who) {
     return Status(Code::kFailedPrecondition, fmt::format("{}: {}; nothing of it was changed", run.describe(""), who));
   };
-  if (const std::string who = who_writes(run, clock); !who.empty()) return is_written(who);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string who, who_may_write(run, clock));
+  if (!who.empty()) return is_written(who);
   for (const std::string& writer : writers) {
     auto lock = run.lock(journal::writer_lock(writer));
     if (lock.status().code() == Code::kAlreadyExists) return is_written(writer + " is being written");

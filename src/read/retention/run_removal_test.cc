@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "read/retention/retention_testing.h"
+#include "read/retention/stored_run.h"
 #include "store/storage/lease.h"
 
 namespace trainwarden::retention {
@@ -36,6 +37,24 @@ TEST_F(RunRemoval, LeavesARunThatIsWritten) {
   const auto changes = storage::open_local_edits(folder_.path());
   EXPECT_EQ(remove_run(runs(), *changes, "a", info_of("a"), clock_).code(), Code::kFailedPrecondition);
   EXPECT_EQ(open("a")->steps().size(), 2U);
+}
+
+// Its lock cannot be seen from here, and this machine's clock has jumped: what the file system says of the time counts.
+TEST_F(RunRemoval, LeavesARunThatAnotherMachineWritesThoughThisClockIsWrong) {
+  make_run("a", 2);
+  const storage::Location run = runs().beneath("a");
+  const std::string promise = journal::writer_lease("rank-00000") + ".lease";
+  const std::string next = std::to_string(clock_.unix_ns());
+  const std::string text = R"({"holder":"x","boot":"another","locked":true,"next_unix_ns":)" + next + "}";
+  ASSERT_TRUE(run.storage().replace(promise, as_bytes(text)).ok());
+  clock_.advance_ns(400 * std::int64_t{86'400'000'000'000});
+  EXPECT_EQ(who_writes(run.storage(), clock_), "") << "by the clock it would be over";
+  const auto changes = storage::open_local_edits(folder_.path());
+  EXPECT_EQ(remove_run(runs(), *changes, "a", info_of("a"), clock_).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(open("a")->steps().size(), 2U);
+  fs::last_write_time(folder_.path() / "a" / promise, fs::file_time_type::clock::now() - std::chrono::seconds(70));
+  EXPECT_TRUE(remove_run(runs(), *changes, "a", info_of("a"), clock_).ok());
+  EXPECT_TRUE(names().empty());
 }
 
 TEST_F(RunRemoval, LeavesAnotherRunThatHasItsNameByNow) {

@@ -34,6 +34,7 @@ void measure(const storage::Storage& storage, const std::string& path, int depth
   for (const Entry& entry : storage.entries(path).value_or({})) {
     if (entry.info.kind == FileInfo::Kind::kFile) {
       extent.bytes += entry.info.bytes;
+      if (entry.name.ends_with(".tmp")) continue;  // who asks for the time leaves one, and nothing of the run changed
       extent.changed_unix_ns = std::max(extent.changed_unix_ns, entry.info.changed_unix_ns);
     } else if (entry.info.kind == FileInfo::Kind::kFolder && depth < kDeepest) {
       measure(storage, path.empty() ? entry.name : path + "/" + entry.name, depth + 1, extent);
@@ -53,14 +54,27 @@ std::string foreign_names(const storage::Storage& run) {
   return "";
 }
 
-std::string leased_sampler(const storage::Storage& run, const Clock& clock) {
+struct LeaseOfRun {
+  std::string path;
+  std::string when_held;  // what is going on then
+};
+
+std::vector<LeaseOfRun> leases_of(const storage::Storage& run) {
   constexpr std::string_view kLease = ".lease";
+  std::vector<LeaseOfRun> leases;
+  for (const std::string& writer : journal::list_journals(run).value_or({})) {
+    leases.push_back({journal::writer_lease(writer), writer + " is being written"});
+  }
+  for (const std::string& key : run.list(kDeliverers).value_or({})) {
+    leases.push_back(
+        {fmt::format("{}/{}/{}", kDeliverers, key, journal::writer_lease("ledger")), "its events are being delivered"});
+  }
   for (const std::string& name : run.list(kControl).value_or({})) {
     if (!name.ends_with(kLease)) continue;
-    const std::string path = fmt::format("{}/{}", kControl, name.substr(0, name.size() - kLease.size()));
-    if (storage::is_leased(run, path, clock)) return "the machine is being sampled into it";
+    leases.push_back({fmt::format("{}/{}", kControl, name.substr(0, name.size() - kLease.size())),
+                      "the machine is being sampled into it"});
   }
-  return "";
+  return leases;
 }
 
 bool holds_files(const storage::Storage& run, const char* folder) {
@@ -78,14 +92,18 @@ std::string why_it_is_not_removed(const storage::Storage& run) {
 }  // namespace
 
 std::string who_writes(const storage::Storage& run, const Clock& clock) {
-  for (const std::string& writer : journal::list_journals(run).value_or({})) {
-    if (storage::is_leased(run, journal::writer_lease(writer), clock)) return writer + " is being written";
+  for (const LeaseOfRun& lease : leases_of(run)) {
+    if (storage::is_leased(run, lease.path, clock)) return lease.when_held;
   }
-  for (const std::string& key : run.list(kDeliverers).value_or({})) {
-    const std::string lease = fmt::format("{}/{}/{}", kDeliverers, key, journal::writer_lease("ledger"));
-    if (storage::is_leased(run, lease, clock)) return "its events are being delivered";
+  return "";
+}
+
+Result<std::string> who_may_write(storage::Storage& run, const Clock& clock) {
+  for (const LeaseOfRun& lease : leases_of(run)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool held, storage::may_be_leased(run, lease.path, clock));
+    if (held) return lease.when_held;
   }
-  return leased_sampler(run, clock);
+  return std::string();
 }
 
 std::optional<StoredRun> look_at_run(const storage::Location& runs, const Entry& entry, const Clock& clock) {

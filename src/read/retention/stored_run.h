@@ -25,6 +25,9 @@ struct StoredRun {
 
 // Who writes the run now, for all that can be seen: "rank-00000 is being written"; empty: nobody.
 std::string who_writes(const storage::Storage& run, const Clock& clock);
+// The same for who is about to change it: also by the clock of the storage, since this machine's may have jumped
+// (storage::may_be_leased). An error: nothing shows that nobody does.
+Result<std::string> who_may_write(storage::Storage& run, const Clock& clock);
 
 // Of the folder `name` in `runs`. Nothing when no run of ours lies there: smdebug's, other folders, and links, which
 // are their user's own.

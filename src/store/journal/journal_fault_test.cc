@@ -11,6 +11,8 @@
 #include "core/base/log.h"
 #include "store/journal/sample_run.h"
 #include "store/storage/faulty_storage.h"
+#include "store/storage/forwarding_storage.h"
+#include "store/storage/lease.h"
 #include "store/storage/memory_storage.h"
 
 namespace trainwarden::journal {
@@ -175,6 +177,45 @@ TEST(FullDiskTest, IsNotLitteredWithSegmentsAndTheWriterComesBack) {
   const auto reader = open_sample_reader(*memory, false);
   ASSERT_EQ(reader->steps().size(), 2u);
   EXPECT_EQ(difference(*reader, 1, small_step(2000, false)->batch()), "");
+}
+
+// As a bucket.
+class LocklessStorage final : public storage::ForwardingStorage {
+ public:
+  using ForwardingStorage::ForwardingStorage;
+  Result<std::unique_ptr<storage::Lock>> lock(const std::string&) override {
+    return Status(Code::kUnimplemented, "this storage has no locks");
+  }
+  bool locked(const std::string&) const override { return false; }
+};
+
+// A process that was stopped for minutes goes on when another has taken its journal over.
+TEST(TakenJournalTest, WhoWasTakenForDeadWritesNothingMore) {
+  FakeClock clock;
+  const auto memory = storage::create_memory_storage(clock);
+  LocklessStorage storage(*memory);
+  const auto open = [&] { return JournalWriter::open(storage, clock, sample_run_info(), sample_journal_options()); };
+  const auto stopped = open();
+  ASSERT_TRUE(stopped.ok());
+  ASSERT_TRUE((*stopped)->append_step(small_step(0, true)->batch()).ok());
+  ASSERT_EQ(open().status().code(), Code::kAlreadyExists);
+  clock.advance_ns(70'000'000'000);
+  const auto next = open();
+  ASSERT_TRUE(next.ok()) << next.status().to_string();
+  for (int i = 0; i < 2; ++i) {
+    (*stopped)->beat();
+    clock.advance_ns(storage::kLeaseBeatNs);
+    (*next)->beat();
+  }
+  (*stopped)->beat();
+  EXPECT_EQ((*stopped)->append_step(small_step(1, false)->batch()).code(), Code::kAlreadyExists);
+  EXPECT_EQ((*stopped)->append_event(format::FrameKind::kEvent, 1, "{}").code(), Code::kAlreadyExists);
+  EXPECT_TRUE((*next)->append_step(small_step(1, true)->batch()).ok());
+  EXPECT_TRUE((*stopped)->seal().ok()) << "what it had written before is whole";
+  EXPECT_TRUE((*next)->seal().ok());
+  const auto reader = open_sample_reader(*memory, false);
+  EXPECT_EQ(reader->steps().size(), 2U);
+  EXPECT_TRUE(reader->losses().empty());
 }
 
 TEST(ReaderFaultTest, AFailedReadIsAnErrorAndTheNextRefreshMakesItGood) {

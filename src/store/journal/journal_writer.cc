@@ -65,6 +65,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   Status left_unsynced_;          // why a segment that is left may not survive a power loss: the next sync() reports it
   std::uint64_t left_bytes_ = 0;  // of the segments before segment_
   RetryDelay retry_delay_;
+  Status ousted_;  // another process writes this journal
 };
 
 Status SegmentedJournalWriter::append_step(const StepBatch& batch) {
@@ -133,6 +134,7 @@ Status SegmentedJournalWriter::append(const AppendDraft& draft, bool synced) {
 }
 
 Status SegmentedJournalWriter::ensure_segment() {
+  if (!ousted_.ok()) return ousted_;
   if (segment_) return Status();
   TRAINWARDEN_RETURN_IF_ERROR(retry_delay_.may_try(clock_.steady_ns()));
   const Status status = start_segment();
@@ -223,10 +225,17 @@ void SegmentedJournalWriter::leave_segment() {
   segment_.reset();
 }
 
-// A failure is of no consequence beside the journal's own: on this machine the lock counts.
+// A failure is of no consequence beside the journal's own: on this machine the lock counts. But where there is none,
+// another process may have taken the journal over, and two would write it.
 void SegmentedJournalWriter::beat() {
+  if (!ousted_.ok()) return;
   const Status renewed = no_throw([&] { return lease_->beat(); });
-  if (!renewed.ok()) log(LogLevel::kDebug, "{}: no sign of life: {}", options_.writer, renewed.to_string());
+  if (renewed.code() == Code::kAlreadyExists) {
+    log(LogLevel::kError, "{}: nothing more is written: {}", options_.writer, renewed.to_string());
+    ousted_ = renewed;
+  } else if (!renewed.ok()) {
+    log(LogLevel::kDebug, "{}: no sign of life: {}", options_.writer, renewed.to_string());
+  }
 }
 
 Status check_options(const JournalOptions& options) {

@@ -80,6 +80,31 @@ bool still_counts(const Promise& promise, std::int64_t now_unix_ns) {
   return promise.sign.next_unix_ns > now_unix_ns - kLeaseSlackNs && promise.sign.next_unix_ns <= latest;
 }
 
+bool lock_could_be_seen(const Storage& storage, const Promise& promise) {
+  return storage.has_locks() && promise.locked && promise.boot == boot_id();
+}
+
+// By the storage's own clock, whatever those of machines say. False also where it gives files no times, and where the
+// lease was written in its future: its clock has jumped then, and the promise alone says more.
+Result<bool> was_renewed_lately(Storage& storage, const std::string& path) {
+  const std::string now_file = path + ".now.tmp";
+  TRAINWARDEN_RETURN_IF_ERROR(storage.replace(now_file, {}));  // first: what is known of the folder is forgotten
+  const auto lease = storage.info(file_of(path));
+  if (lease.status().code() == Code::kNotFound) return false;
+  TRAINWARDEN_RETURN_IF_ERROR(lease.status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileInfo now, storage.info(now_file));
+  if (lease->changed_unix_ns == 0 || now.changed_unix_ns == 0) return false;
+  const std::int64_t age_ns = now.changed_unix_ns - lease->changed_unix_ns;
+  return age_ns >= -kLeaseSlackNs && age_ns < kLeasePromiseNs + kLeaseSlackNs;
+}
+
+Result<bool> counts_by_any_clock(Storage& storage, const std::string& path, const Promise& promise,
+                                 std::int64_t now_unix_ns) {
+  if (promise.sign.next_unix_ns == 0) return false;  // its holder has ended it
+  if (still_counts(promise, now_unix_ns)) return true;
+  return was_renewed_lately(storage, path);
+}
+
 class HeldLease final : public Lease {
  public:
   HeldLease(Storage& storage, std::string path, const Clock& clock, std::unique_ptr<Lock> lock, Promise promise)
@@ -91,18 +116,50 @@ class HeldLease final : public Lease {
 
   Status beat() override {
     const std::int64_t now = clock_.steady_ns();
+    if (!ousted_.ok()) return ousted_;
     if (promised_ && now - renewed_ns_ < kLeaseBeatNs) return {};
-    renewed_ns_ = now;  // also when it fails: the next try is at the next beat
+    renewed_ns_ = now;                                         // also when it fails: the next try is at the next beat
+    const bool is_first = !std::exchange(was_written_, true);  // what lies there then was looked at
+    if (lock_ == nullptr && !is_first && !is_free_of_others(now)) return ousted_;
     promised_ = true;
     return write(clock_.unix_ns() + kLeasePromiseNs);
   }
 
   Status end() override {
-    if (!std::exchange(promised_, false)) return {};
+    if (!ousted_.ok() || !std::exchange(promised_, false)) return {};
+    if (lock_ == nullptr && other_) return {};  // the promise that lies there is not its own
     return write(0);
   }
 
  private:
+  // Another's promise that is renewed is that of a process which lives. One that is not, for two beats, is left over: a
+  // request of a dead process may reach a bucket late.
+  bool is_free_of_others(std::int64_t now) {
+    const auto read = read_promise(storage_, path_);
+    if (!read.ok()) return true;  // nothing is known, and its own promise must not run out
+    const std::optional<Promise>& there = *read;
+    const bool is_other = there && there->holder != promise_.holder && there->sign.next_unix_ns != 0;
+    if (!is_other) {
+      other_.reset();
+      return true;
+    }
+    const bool is_known = other_ && other_->holder == there->holder;
+    if (is_known && other_->sign.renewed_unix_ns != there->sign.renewed_unix_ns) {
+      ousted_ = Status(Code::kAlreadyExists,
+                       fmt::format("{} is held by another process by now, which took this one for dead: it had given "
+                                   "no sign of life for a minute, or a clock has jumped; end one of the two",
+                                   storage_.describe(path_)));
+      return false;
+    }
+    if (!is_known) {
+      other_ = there;
+      other_seen_ns_ = now;
+    }
+    if (now - other_seen_ns_ < 2 * kLeaseBeatNs) return false;
+    other_.reset();
+    return true;
+  }
+
   Status write(std::int64_t next_unix_ns) {
     promise_.sign = {::getpid(), clock_.unix_ns(), next_unix_ns};
     const std::string text = encode(promise_);
@@ -115,11 +172,17 @@ class HeldLease final : public Lease {
   const std::unique_ptr<Lock> lock_;  // null where the storage has none
   Promise promise_;
   bool promised_ = false;
+  bool was_written_ = false;
   std::int64_t renewed_ns_ = 0;
+  std::optional<Promise> other_;  // that lies there in place of its own
+  std::int64_t other_seen_ns_ = 0;
+  Status ousted_;
 };
 
 Status held_by_promise(const Storage& storage, const std::string& path, const Promise& promise, std::int64_t now) {
-  const std::int64_t seconds = std::max<std::int64_t>(0, (promise.sign.next_unix_ns - now) / 1'000'000'000);
+  constexpr std::int64_t kMost = kLeasePromiseNs / 1'000'000'000;
+  const std::int64_t left = (promise.sign.next_unix_ns - now) / 1'000'000'000;
+  const std::int64_t seconds = left < 0 || left > kMost ? kMost : left;  // outside, the clocks do not agree
   return Status(Code::kAlreadyExists,
                 fmt::format("{} is held by another process, which has promised a sign of life within {} s; wait for it "
                             "to end, or use another folder",
@@ -139,8 +202,9 @@ Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& p
     TRAINWARDEN_RETURN_IF_ERROR(lock.status());
   } else {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto other, read_promise(storage, path));
-    if (other && still_counts(*other, clock.unix_ns())) {
-      return held_by_promise(storage, path, *other, clock.unix_ns());
+    if (other) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const bool counts, counts_by_any_clock(storage, path, *other, clock.unix_ns()));
+      if (counts) return held_by_promise(storage, path, *other, clock.unix_ns());
     }
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string holder, random_name());
@@ -157,8 +221,14 @@ bool is_leased(const Storage& storage, const std::string& path, const Clock& clo
   if (!read.ok()) return true;  // nothing shows that its holder is gone
   const std::optional<Promise>& promise = *read;
   if (!promise || !still_counts(*promise, clock.unix_ns())) return false;
-  const bool lock_could_be_seen = storage.has_locks() && promise->locked && promise->boot == boot_id();
-  return !lock_could_be_seen;
+  return !lock_could_be_seen(storage, *promise);
+}
+
+Result<bool> may_be_leased(Storage& storage, const std::string& path, const Clock& clock) {
+  if (is_leased(storage, path, clock)) return true;
+  const auto promise = read_promise(storage, path).value_or(std::nullopt);
+  if (!promise || lock_could_be_seen(storage, *promise)) return false;
+  return counts_by_any_clock(storage, path, *promise, clock.unix_ns());
 }
 
 std::optional<LeaseSign> sign_of_life(const Storage& storage, const std::string& path, const Clock& clock) {

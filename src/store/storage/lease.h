@@ -4,8 +4,10 @@
 // them between machines. So a holder also leaves a small file that promises when it will be renewed at the latest. Who
 // sees the lock held, or a promise of a process whose lock cannot be seen from here, takes the holder for alive.
 //
-// The file is described in docs/format/run_folder.md. Clocks of machines are expected to differ by less than
-// kLeaseSlackNs.
+// The file is described in docs/format/run_folder.md. Who only looks believes its machine's clock, and clocks of
+// machines are expected to differ by less than kLeaseSlackNs. Clocks jump, though. So who would do harm by taking a
+// holder for dead that lives, because it writes or removes itself, asks the storage's clock as well: it writes a file
+// beside the lease and compares the times that the storage gave the two.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,8 @@ class Lease {
  public:
   virtual ~Lease() = default;  // frees the lock; the promise is left to run out
   // Renews the promise when that is due; a comparison when it is not. Where a lock is held as well, a failure is of no
-  // consequence on this machine.
+  // consequence on this machine. kAlreadyExists, from then on: another process has it and lives. There is no lock then,
+  // and this process was taken for dead, as one is that was stopped for minutes: it must write nothing more.
   virtual Status beat() = 0;
   // Takes the promise back: nothing more is to come. beat() makes a new one.
   virtual Status end() = 0;
@@ -40,6 +43,10 @@ Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& p
 
 // Does anybody hold it, as far as can be seen from here?
 bool is_leased(const Storage& storage, const std::string& path, const Clock& clock = system_clock());
+
+// The same for who would change what its holder writes. Also true when the storage's clock says that the promise was
+// made a moment ago. Writes "journal/rank-00003/writer.now.tmp" when that has to be asked.
+Result<bool> may_be_leased(Storage& storage, const std::string& path, const Clock& clock);
 
 // What its holder has written last.
 struct LeaseSign {

@@ -41,7 +41,7 @@ class LeaseTest : public testing::Test {
   }
 
   FakeClock clock_;
-  const std::unique_ptr<MemoryStorage> memory_ = create_memory_storage();
+  const std::unique_ptr<MemoryStorage> memory_ = create_memory_storage(clock_);
   StorageWithoutLocks without_locks_{*memory_};
 };
 
@@ -126,6 +126,60 @@ TEST_F(LeaseTest, WhatIsNoPromiseIsNone) {
 
 TEST_F(LeaseTest, TheSystemHasAnIdentity) {
   EXPECT_EQ(boot_id().size(), 36u);
+}
+
+// Wall clocks jump: a battery is empty, somebody sets one by hand, a server of the time comes back.
+TEST_F(LeaseTest, WithoutLocksNoClockThatJumpsLetsASecondOneIn) {
+  const auto lease = take(without_locks_);
+  clock_.advance_ns(8 * kSecond);
+  for (const std::int64_t jump : {-100 * kSecond, -3'600 * kSecond, 3'600 * kSecond, 300'000'000 * kSecond}) {
+    const FakeClock jumped(clock_.unix_ns() + jump);
+    EXPECT_FALSE(is_leased(without_locks_, kPath, jumped)) << jump << ": by its own clock it would be over";
+    EXPECT_TRUE(may_be_leased(without_locks_, kPath, jumped).value_or(false)) << jump;
+    const Status refused = take_lease(without_locks_, kPath, jumped).status();
+    EXPECT_EQ(refused.code(), Code::kAlreadyExists) << jump;
+    EXPECT_NE(refused.message().find("within 60 s"), std::string::npos) << refused.message();
+  }
+}
+
+TEST_F(LeaseTest, WithoutLocksADeadOneIsFollowedWhateverItsClockSaid) {
+  FakeClock jumped(clock_.unix_ns() + 300'000'000 * kSecond);
+  take_lease(without_locks_, kPath, jumped).value().reset();
+  EXPECT_FALSE(take_lease(without_locks_, kPath, clock_).ok());
+  clock_.advance_ns(kLeasePromiseNs + kLeaseSlackNs);
+  EXPECT_FALSE(may_be_leased(without_locks_, kPath, clock_).value_or(true));
+  EXPECT_TRUE(take_lease(without_locks_, kPath, clock_).ok());
+}
+
+TEST_F(LeaseTest, WithoutLocksWhoWasTakenForDeadWritesNoMore) {
+  const auto stopped = take(without_locks_);
+  clock_.advance_ns(kLeasePromiseNs + kLeaseSlackNs);
+  const auto next = take(without_locks_);
+  EXPECT_TRUE(stopped->beat().ok()) << "it may be left over of a dead process";
+  clock_.advance_ns(kLeaseBeatNs);
+  ASSERT_TRUE(next->beat().ok());
+  EXPECT_EQ(stopped->beat().code(), Code::kAlreadyExists);
+  clock_.advance_ns(10 * kLeaseBeatNs);
+  EXPECT_EQ(stopped->beat().code(), Code::kAlreadyExists);
+  EXPECT_TRUE(next->beat().ok());
+  EXPECT_TRUE(stopped->end().ok());
+  EXPECT_TRUE(is_leased(without_locks_, kPath, clock_)) << "it does not end what is not its own";
+}
+
+// A request of a process that was killed may reach a bucket after the next one has begun.
+TEST_F(LeaseTest, WithoutLocksALeftOverPromiseDoesNotStopWhoLives) {
+  auto dead = take(without_locks_);
+  const std::string late = memory_->content("journal/writer.lease");
+  dead.reset();
+  clock_.advance_ns(kLeasePromiseNs + kLeaseSlackNs);
+  const auto lease = take(without_locks_);
+  memory_->set_content("journal/writer.lease", late);
+  for (int i = 0; i < 4; ++i) {
+    clock_.advance_ns(kLeaseBeatNs);
+    EXPECT_TRUE(lease->beat().ok());
+  }
+  EXPECT_NE(memory_->content("journal/writer.lease"), late);
+  EXPECT_TRUE(is_leased(without_locks_, kPath, clock_));
 }
 
 // A network file system says so of a file that was replaced while it was open (ESTALE).

@@ -18,12 +18,16 @@ namespace {
 
 // What a file holds. It outlives its name, as on a disk, for whoever has it open.
 struct MemoryFile {
+  explicit MemoryFile(const Clock& clock_of_times) : clock(clock_of_times) {}
+  void change() { changed_unix_ns = clock.unix_ns(); }
+
+  const Clock& clock;
   mutable std::mutex mutex;
   std::string content;
   std::size_t synced_bytes = 0;
   bool name_synced = false;
   std::uint64_t identity = 0;
-  std::int64_t changed_unix_ns = system_clock().unix_ns();
+  std::int64_t changed_unix_ns = clock.unix_ns();
 };
 using FilePointer = std::shared_ptr<MemoryFile>;
 
@@ -38,7 +42,7 @@ class MemoryWritableFile final : public WritableFile {
       file_->content += as_text(part);
       bytes_ += part.size();
     }
-    file_->changed_unix_ns = system_clock().unix_ns();
+    file_->change();
     return Status();
   }
 
@@ -108,6 +112,8 @@ class MemoryLock final : public Lock {
 
 class MemoryStorageImpl final : public MemoryStorage {
  public:
+  explicit MemoryStorageImpl(const Clock& clock) : clock_(clock) {}
+
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override {
     TRAINWARDEN_ASSIGN_OR_RETURN(FilePointer file, insert(path, ""));
     return std::unique_ptr<WritableFile>(std::make_unique<MemoryWritableFile>(std::move(file)));
@@ -154,6 +160,7 @@ class MemoryStorageImpl final : public MemoryStorage {
   Result<FilePointer> find(const std::string& path) const;
   FilePointer create_file(std::string_view content);
 
+  const Clock& clock_;
   mutable std::mutex mutex_;
   std::map<std::string, FilePointer> files_;
   std::set<std::string, std::less<>> folders_{""};
@@ -172,7 +179,7 @@ Result<FilePointer> MemoryStorageImpl::insert(const std::string& path, std::stri
 }
 
 FilePointer MemoryStorageImpl::create_file(std::string_view content) {
-  auto file = std::make_shared<MemoryFile>();
+  auto file = std::make_shared<MemoryFile>(clock_);
   file->content = content;
   file->identity = ++created_files_;
   return file;
@@ -269,7 +276,7 @@ void MemoryStorageImpl::set_content(const std::string& path, std::string content
   std::lock_guard file_guard(file->mutex);
   file->synced_bytes = content.size();
   file->name_synced = true;
-  file->changed_unix_ns = system_clock().unix_ns();
+  file->change();
   file->content = std::move(content);
 }
 
@@ -284,8 +291,8 @@ void MemoryStorageImpl::drop_unsynced() {
 
 }  // namespace
 
-std::unique_ptr<MemoryStorage> create_memory_storage() {
-  return std::make_unique<MemoryStorageImpl>();
+std::unique_ptr<MemoryStorage> create_memory_storage(const Clock& clock) {
+  return std::make_unique<MemoryStorageImpl>(clock);
 }
 
 }  // namespace trainwarden::storage

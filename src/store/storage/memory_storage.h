@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/clock.h"
 #include "store/storage/storage.h"
 
 namespace trainwarden::storage {
@@ -17,6 +18,7 @@ class MemoryStorage : public Storage {
   virtual void drop_unsynced() = 0;
 };
 
-std::unique_ptr<MemoryStorage> create_memory_storage();
+// Its files have the times of `clock`, which must outlive it.
+std::unique_ptr<MemoryStorage> create_memory_storage(const Clock& clock = system_clock());
 
 }  // namespace trainwarden::storage
