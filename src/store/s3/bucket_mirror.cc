@@ -87,7 +87,9 @@ Status BucketMirror::begin() {
       if (!object.key.starts_with(beginning)) continue;
       const std::string path = object.key.substr(beginning.size());
       if (const auto piece = parse_piece_name(path)) {
-        add_pieces(there_[std::string(piece->file)].pieces, {object});
+        There& there = there_[std::string(piece->file)];
+        there.may_be_more = true;
+        add_pieces(there.pieces, {object});
       } else {
         There& there = there_[path];
         there.bytes = object.info.bytes;
@@ -137,6 +139,7 @@ MirrorRound BucketMirror::look(bool is_last) {
   files.insert(files.begin() + (has_info ? 1 : 0), alive.begin(), alive.end());
   std::erase_if(files, [&](const Local& file) { return is_there(file); });
   std::erase_if(ended, [&](const Local& file) { return is_there(file); });
+  has_looked_ = has_looked_ || round.problem.ok();
   send_all(files, round);
   if (round.problem.ok()) {
     send_all(ended, round);
@@ -164,7 +167,9 @@ Status BucketMirror::find_leases(std::vector<Local>& alive, std::vector<Local>& 
 }
 
 bool BucketMirror::is_there(const Local& file) {
-  There& there = there_[file.path];
+  const auto [found, is_new] = there_.try_emplace(file.path);
+  There& there = found->second;
+  if (is_new) there.may_be_more = !has_looked_;  // what is made later, nobody has sent before
   if (!there.etag.empty()) return is_same(file, there) && there.pieces.empty();
   return file.is_growing && !there.pieces.empty() && bytes_of(there.pieces) >= file.info.bytes;
 }
@@ -243,10 +248,34 @@ Status BucketMirror::find_files(const std::string& folder, std::vector<Local>& f
 }
 
 Status BucketMirror::send(const Local& file, There& there, MirrorRound& round) const {
+  if (there.may_be_more && is_segment(file.path)) TRAINWARDEN_RETURN_IF_ERROR(look_by_name(file, there));
   // What is there as one object stays one, whoever took it for whole.
   if (file.is_growing && there.etag.empty()) return send_growth(file, there, round);
   if (!is_same(file, there)) TRAINWARDEN_RETURN_IF_ERROR(send_whole(file, there, round));
   return remove_pieces(there);
+}
+
+// A piece that is sent from where an old list ends would take the place of a longer one, or leave its bytes twice.
+Status BucketMirror::look_by_name(const Local& file, There& there) const {
+  const std::string key = key_of(file.path);
+  if (there.etag.empty()) {
+    const auto whole = client_->head(key);
+    if (!whole.ok() && whole.status().code() != Code::kNotFound) return whole.status();
+    if (whole.ok()) {
+      there.bytes = whole->bytes;
+      there.etag = whole->etag.empty() ? "there" : whole->etag;
+    }
+  }
+  if (!there.pieces.empty()) there.pieces.pop_back();  // it may have been sent again since, and longer
+  for (std::size_t number = there.pieces.size();; ++number) {
+    const std::string name = piece_name(key, number);
+    const auto piece = client_->head(name);
+    if (piece.status().code() == Code::kNotFound) break;
+    TRAINWARDEN_RETURN_IF_ERROR(piece.status());
+    add_pieces(there.pieces, {{.key = name, .info = *piece}});
+  }
+  there.may_be_more = false;
+  return {};
 }
 
 bool BucketMirror::is_same(const Local& file, There& there) const {

@@ -2,7 +2,7 @@
 //
 // The folder is the spool: whoever writes it never waits for the network, and what could not be sent stays here until
 // it can. What has been sent is seen in the bucket itself, so a mirror goes on where one before it has ended, however
-// it did.
+// it did. Lists of some servers are late: what is there of a segment is asked for by name before it is gone on with.
 //
 // - A segment that grows is sent in pieces (appended_file.h). Once it is whole it is sent as one object, and its pieces
 //   are removed: at the latest then it has travelled twice.
@@ -51,7 +51,8 @@ class BucketMirror {
     std::vector<FilePart> pieces;  // empty: it is one object
     std::uint64_t bytes = 0;
     std::string etag;
-    FileInfo sent;  // what it was here when it was sent; identity 0: not by this mirror
+    FileInfo sent;             // what it was here when it was sent; identity 0: not by this mirror
+    bool may_be_more = false;  // of a mirror before this one, than a list that is late has shown
   };
   struct Local {
     std::string path;
@@ -66,6 +67,7 @@ class BucketMirror {
   static std::vector<std::size_t> lanes_of(const std::vector<Local>& files);
   void send_all(const std::vector<Local>& files, MirrorRound& round);
   Status send(const Local& file, There& there, MirrorRound& round) const;
+  Status look_by_name(const Local& file, There& there) const;
   Status send_growth(const Local& file, There& there, MirrorRound& round) const;
   Status send_whole(const Local& file, There& there, MirrorRound& round) const;
   Status remove_pieces(There& there) const;
@@ -78,6 +80,7 @@ class BucketMirror {
   const std::shared_ptr<S3Client> client_;
   const std::string prefix_;
   std::map<std::string, There> there_;  // by path
+  bool has_looked_ = false;
 };
 
 }  // namespace trainwarden::storage

@@ -343,6 +343,20 @@ TEST_F(BucketMirrorTest, AnotherOneGoesOnWhereTheFirstHasEnded) {
   EXPECT_EQ(keys().size(), 2u);
 }
 
+// As where lists lag: what was sent last is not in the one that it begins with.
+TEST_F(BucketMirrorTest, WhatAnOldListDoesNotShowIsFoundByItsName) {
+  BucketMirror late = begun();
+  BucketMirror first = begun();
+  first.look(false);
+  folder_->set_content(kFirst, "first and more");
+  first.look(false);
+  folder_->set_content(kFirst, "first and more and most");
+  EXPECT_EQ(late.look(false).bytes, 2u + 9u);  // run.json, and what is new
+  EXPECT_EQ(content(kFirst), "first and more and most");
+  EXPECT_TRUE(late.look(true).problem.ok());
+  EXPECT_EQ(keys(), (std::vector<std::string>{kFirst, "run.json"}));
+}
+
 TEST_F(BucketMirrorTest, AFileThatIsReplacedIsSentAgain) {
   BucketMirror mirror = begun();
   mirror.look(false);
