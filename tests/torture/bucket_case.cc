@@ -51,7 +51,8 @@ class BucketCase {
     std::unique_ptr<OtherTimes> storage;
     std::unique_ptr<Watcher> watcher;
   };
-  bool mirrors() const { return plan_.kind == Kind::kMirror; }
+  bool mirrors() const { return plan_.kind == Kind::kMirror || plan_.kind == Kind::kListing; }
+  bool begins_often() const { return plan_.kind == Kind::kListing; }  // lists are asked for when a mirror begins
   void act();
   void write();
   void start_writer();
@@ -62,6 +63,9 @@ class BucketCase {
   void check(const Reading& reading, bool whole);
   void finish();
   void compare_files();
+  std::string copy_of(const std::string& path) const;
+  void check_copy(std::string_view when);
+  std::vector<std::string> files_in(const std::string& folder) const;
 
   const CasePlan& plan_;
   CaseLog& log_;
@@ -92,7 +96,7 @@ void BucketCase::play() {
 void BucketCase::act() {
   const std::uint64_t dice = dice_.roll(100);
   if (dice < 50) return write();
-  if (dice < 70) return watch();
+  if (dice < (begins_often() ? 58 : 70)) return watch();
   if (dice < 85) {
     if (mirrors()) return mirror(false);
     return write();
@@ -173,10 +177,10 @@ void BucketCase::check(const Reading& reading, bool whole) {
 }
 
 void BucketCase::mirror(bool is_last) {
-  if (!mirror_ || dice_.one_in(10)) {
+  if (!mirror_ || dice_.one_in(begins_often() ? 3 : 10)) {
     const bool dies = !is_last && dice_.one_in(3);
     mirror_ = std::make_unique<storage::BucketMirror>(
-        disk_, bucket_.client(dies ? static_cast<std::int64_t>(dice_.roll(12)) : -1), kPrefix);
+        disk_, bucket_.mirror_client(dies ? static_cast<std::int64_t>(dice_.roll(12)) : -1), kPrefix);
     const Status begun = mirror_->begin();
     log_.note("a mirror begins: {}", begun.to_string());
     if (!begun.ok()) return mirror_.reset();
@@ -184,7 +188,31 @@ void BucketCase::mirror(bool is_last) {
   const storage::MirrorRound round = mirror_->look(is_last);
   log_.note("the mirror has sent {} bytes, {} are behind: {}", round.bytes, round.bytes_behind,
             round.problem.to_string());
-  if (round.problem.code() == Code::kCancelled) mirror_.reset();
+  if (round.problem.code() == Code::kCancelled) return mirror_.reset();
+  if (round.problem.ok() && round.bytes_behind == 0) check_copy("while it says that all is there");
+}
+
+// What a reader would put together: the whole object, or the pieces as far as they follow one another.
+std::string BucketCase::copy_of(const std::string& path) const {
+  const std::string key = fmt::format("{}/{}", kPrefix, path);
+  const FakeBucket::Objects& objects = bucket_.objects();
+  if (const auto whole = objects.find(key); whole != objects.end()) return whole->second.bytes;
+  std::string bytes;
+  for (std::uint64_t number = 0;; ++number) {
+    const auto piece = objects.find(storage::piece_name(key, number));
+    if (piece == objects.end()) return bytes;
+    bytes += piece->second.bytes;
+  }
+}
+
+void BucketCase::check_copy(std::string_view when) {
+  if (bucket_.had_late_requests())
+    return;  // an older piece may have taken the place of a newer one, until its segment is whole
+  for (const std::uint64_t number : journal::list_segments(*disk_, kWriterName).value_or({})) {
+    const std::string path = journal::journal_folder(kWriterName) + "/" + journal::segment_file(number);
+    if (copy_of(path) == disk_->content(path)) continue;
+    log_.violate(fmt::format("{} is not in the bucket as it is on the disk, {}", path, when));
+  }
 }
 
 void BucketCase::finish() {
@@ -214,17 +242,31 @@ void BucketCase::finish() {
   check(last, true);
 }
 
-// The bucket holds what the disk does, in whole objects.
+std::vector<std::string> BucketCase::files_in(const std::string& folder) const {
+  std::vector<std::string> files;
+  for (const storage::Entry& entry : disk_->entries(folder).value_or({})) {
+    const std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
+    if (entry.info.kind == storage::FileInfo::Kind::kFolder) {
+      for (std::string& file : files_in(path)) files.push_back(std::move(file));
+    } else if (!path.ends_with(".lock") && !path.ends_with(".tmp")) {
+      files.push_back(path);
+    }
+  }
+  return files;
+}
+
+// The bucket holds what the disk does, byte for byte, in whole objects.
 void BucketCase::compare_files() {
-  for (const std::uint64_t number : journal::list_segments(*disk_, kWriterName).value_or({})) {
-    const std::string path = journal::journal_folder(kWriterName) + "/" + journal::segment_file(number);
+  for (const std::string& path : files_in("")) {
     const auto found = bucket_.objects().find(fmt::format("{}/{}", kPrefix, path));
     if (found == bucket_.objects().end() || found->second.bytes != disk_->content(path)) {
       log_.violate(fmt::format("{} is not in the bucket as it is on the disk", path));
     }
   }
+  // What a list that lags does not show when the whole is there is not looked for: it stands for itself.
+  if (bucket_.had_late_requests() || plan_.kind == Kind::kListing) return;
   for (const auto& [key, object] : bucket_.objects()) {
-    if (storage::parse_piece_name(key) && !bucket_.had_late_requests()) log_.violate(key + " was left in the bucket");
+    if (storage::parse_piece_name(key)) log_.violate(key + " was left in the bucket");
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace trainwarden::torture {
 
-// Of the kinds kBucket and kMirror.
+// Of the kinds kBucket, kMirror and kListing.
 void play_bucket(const CasePlan& plan, CaseLog& log);
 
 }  // namespace trainwarden::torture

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bucket_case.h"
+#include "clock_case.h"
 #include "local_case.h"
 #include "share_case.h"
 
@@ -98,8 +99,8 @@ void print_table(const std::array<KindTotal, static_cast<std::size_t>(Kind::kCou
 }  // namespace
 
 const std::vector<Kind>& all_kinds() {
-  static const std::vector<Kind> kinds = {Kind::kKill,   Kind::kPower,  Kind::kFull,
-                                          Kind::kShared, Kind::kBucket, Kind::kMirror};
+  static const std::vector<Kind> kinds = {Kind::kKill,   Kind::kPower,  Kind::kFull,  Kind::kShared,
+                                          Kind::kBucket, Kind::kMirror, Kind::kClock, Kind::kListing};
   return kinds;
 }
 
@@ -107,7 +108,9 @@ void play(const CasePlan& plan, CaseLog& log) {
   switch (plan.kind) {
     case Kind::kShared: return play_shared(plan, log);
     case Kind::kBucket:
-    case Kind::kMirror: return play_bucket(plan, log);
+    case Kind::kMirror:
+    case Kind::kListing: return play_bucket(plan, log);
+    case Kind::kClock: return play_clock(plan, log);
     default: return play_local(plan, log);
   }
 }

@@ -31,6 +31,9 @@ enum class FaultSort : std::uint8_t {
   kRepeated,
   kStaleListing,
   kExpired,
+  kClockJump,
+  kStopped,
+  kListedTwice,
   kCount,
 };
 std::string_view name(FaultSort sort);

@@ -11,7 +11,7 @@
 
 namespace trainwarden::torture {
 
-enum class Kind : std::uint8_t { kKill, kPower, kFull, kShared, kBucket, kMirror, kCount };
+enum class Kind : std::uint8_t { kKill, kPower, kFull, kShared, kBucket, kMirror, kClock, kListing, kCount };
 std::string_view name(Kind kind);
 std::optional<Kind> kind_of(std::string_view name);
 
@@ -33,6 +33,9 @@ enum class Mutation : std::uint8_t {
   kRequestDropped,     // what was asked for is read once, and taken for nothing when it was not whole
   kPieceTwice,         // a bucket gets a piece of a file under two numbers
   kPieceSkipped,       // the mirror believes a piece sent whose answer was an error
+  kPromiseAlone,       // who is alive is judged by the clock of one machine
+  kBlindBeat,          // a beat does not look whether another has taken the lease over
+  kListBelieved,       // the mirror goes on from where an old list ends
   kCount,
 };
 std::string_view name(Mutation mutation);

@@ -6,6 +6,7 @@
 #include "core/base/rfc3339.h"
 #include "core/base/text.h"
 #include "dice.h"
+#include "store/s3/appended_file.h"
 
 namespace trainwarden::torture {
 namespace {
@@ -54,6 +55,19 @@ class FakeConnection final : public storage::HttpConnection {
 }  // namespace
 
 std::shared_ptr<storage::S3Client> FakeBucket::client(std::int64_t dies_after) {
+  const auto session = std::make_shared<Session>();
+  session->requests_left = dies_after;
+  return client_of(session);
+}
+
+std::shared_ptr<storage::S3Client> FakeBucket::mirror_client(std::int64_t dies_after) {
+  const auto session = std::make_shared<Session>();
+  session->requests_left = dies_after;
+  session->lists_badly = plan_.kind == Kind::kListing;
+  return client_of(session);
+}
+
+std::shared_ptr<storage::S3Client> FakeBucket::client_of(std::shared_ptr<Session> session) {
   const Environment environment = [](const char* name) -> const char* {
     const std::string_view wanted = name;
     return wanted == "AWS_ACCESS_KEY_ID" || wanted == "AWS_SECRET_ACCESS_KEY" ? "torture" : nullptr;
@@ -63,8 +77,6 @@ std::shared_ptr<storage::S3Client> FakeBucket::client(std::int64_t dies_after) {
   settings.endpoint = kEndpoint;
   settings.path_style = true;
   settings.is_encrypted = false;
-  const auto session = std::make_shared<Session>();
-  session->requests_left = dies_after;
   storage::S3Ground ground;
   ground.connect = [this, session] { return std::make_unique<FakeConnection>(*this, session); };
   ground.pause = [](std::chrono::milliseconds) {};
@@ -201,7 +213,9 @@ FakeBucket::Answer FakeBucket::put(const Asked& asked, const storage::HeaderMap&
 
 FakeBucket::Answer FakeBucket::get(const Asked& asked, const storage::HeaderMap& headers) const {
   const auto found = objects_.find(asked.key);
-  if (found == objects_.end()) return {.status = 404, .body = error_text("NoSuchKey")};
+  const bool is_hidden = plan_.mutation == Mutation::kListBelieved && asked.method == "HEAD" &&
+                         storage::parse_piece_name(asked.key).has_value();
+  if (found == objects_.end() || is_hidden) return {.status = 404, .body = error_text("NoSuchKey")};
   const Object& object = found->second;
   const std::string match = header_value(headers, "if-match");
   if (!match.empty() && match != object.etag) return {.status = 412, .body = error_text("PreconditionFailed")};
@@ -222,14 +236,18 @@ FakeBucket::Answer FakeBucket::get(const Asked& asked, const storage::HeaderMap&
   return answer;
 }
 
+// A mirror wants a store that lists what was put, as Amazon's does, and does without one in the kind kListing.
+bool FakeBucket::is_stale(const Session& session, Dice& dice) const {
+  if (plan_.kind == Kind::kMirror || plan_.leaves_out(FaultSort::kStaleListing)) return false;
+  if (session.lists_badly) return dice.one_in(2);
+  return !is_calm_ && dice.roll(100) < trouble_percent_;
+}
+
 // Of a server that does not promise to list what others have just put, one of the last states.
 const FakeBucket::Objects& FakeBucket::state_for(const std::string& prefix, Session& session) {
   Dice dice(plan_.seed + 31 * ++times_asked_["list " + prefix]);
   const std::uint64_t oldest = std::max(session.seen, state_ - earlier_.size());
-  // A mirror wants a store that lists what was put, as Amazon's does.
-  const bool is_stale = !is_calm_ && plan_.kind != Kind::kMirror && dice.roll(100) < trouble_percent_ &&
-                        !plan_.leaves_out(FaultSort::kStaleListing);
-  const std::uint64_t chosen = is_stale ? oldest + dice.roll(state_ - oldest + 1) : state_;
+  const std::uint64_t chosen = is_stale(session, dice) ? oldest + dice.roll(state_ - oldest + 1) : state_;
   session.seen = chosen;
   if (chosen == state_) return objects_;
   log_.fault(FaultSort::kStaleListing, "of {}", prefix);
@@ -261,9 +279,16 @@ FakeBucket::Answer FakeBucket::list(const Asked& asked, Session& session) {
     const std::string folder = slash == std::string::npos ? "" : key.substr(0, slash + 1);
     if (!folder.empty() && folder == last_prefix) continue;
     last_prefix = folder;
-    text += !folder.empty() ? fmt::format("<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", folder)
-                            : fmt::format("<Contents><Key>{}</Key><Size>{}</Size><ETag>{}</ETag></Contents>", key,
-                                          object.bytes.size(), object.etag);
+    const std::string entry = !folder.empty()
+                                  ? fmt::format("<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", folder)
+                                  : fmt::format("<Contents><Key>{}</Key><Size>{}</Size><ETag>{}</ETag></Contents>", key,
+                                                object.bytes.size(), object.etag);
+    text += entry;
+    const bool comes_twice =
+        session.lists_badly && !plan_.leaves_out(FaultSort::kListedTwice) && (state_ + count) % 7 == 0;
+    if (!comes_twice) continue;
+    log_.fault(FaultSort::kListedTwice, "{}", key);
+    text += entry;
   }
   return {.status = 200, .body = text + "</ListBucketResult>"};
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "case_plan.h"
+#include "dice.h"
 #include "sim_clock.h"
 #include "store/s3/s3_client.h"
 
@@ -31,6 +32,8 @@ class FakeBucket {
 
   // A client of a process. It ends all that it asks for once `dies_after` requests were made; -1: never.
   std::shared_ptr<storage::S3Client> client(std::int64_t dies_after = -1);
+  // The same for who mirrors: in the kind kListing its lists lag, and have names twice, also when all else is calm.
+  std::shared_ptr<storage::S3Client> mirror_client(std::int64_t dies_after);
 
   void set_trouble(std::uint64_t percent) { trouble_percent_ = percent; }  // of requests
   void set_down(bool down) { is_down_ = down; }
@@ -47,10 +50,12 @@ class FakeBucket {
   struct Session {
     std::int64_t requests_left = -1;  // before its process dies; negative: endless
     std::uint64_t seen = 0;           // the number of the state
+    bool lists_badly = false;
   };
   Result<storage::ClientAnswer> exchange(const storage::ClientRequest& request, Session& session);
 
  private:
+  std::shared_ptr<storage::S3Client> client_of(std::shared_ptr<Session> session);
   struct Asked {
     std::string method, key;
     std::map<std::string, std::string> query;
@@ -68,6 +73,7 @@ class FakeBucket {
   Answer put(const Asked& asked, const storage::HeaderMap& headers, ByteSpan body);
   Answer get(const Asked& asked, const storage::HeaderMap& headers) const;
   Answer list(const Asked& asked, Session& session);
+  bool is_stale(const Session& session, Dice& dice) const;
   const Objects& state_for(const std::string& prefix, Session& session);
   void remember_listing();
   Result<storage::ClientAnswer> deliver(const storage::ClientRequest& request, const Answer& answer, bool is_cut);

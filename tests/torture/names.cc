@@ -8,11 +8,11 @@ namespace trainwarden::torture {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(FaultSort::kCount)> kFaults = {
-    "kill",       "torn write",  "short write", "full disk", "write error",   "sync error",
-    "read error", "power loss",  "lost bytes",  "lost name", "lag",           "stale handle",
-    "HTTP error", "lost answer", "cut answer",  "repeated",  "stale listing", "expired key"};
-constexpr std::array<std::string_view, static_cast<std::size_t>(Kind::kCount)> kKinds = {"kill",   "power",  "full",
-                                                                                         "shared", "bucket", "mirror"};
+    "kill",       "torn write", "short write",   "full disk",   "write error",  "sync error",      "read error",
+    "power loss", "lost bytes", "lost name",     "lag",         "stale handle", "HTTP error",      "lost answer",
+    "cut answer", "repeated",   "stale listing", "expired key", "clock jump",   "stopped process", "listed twice"};
+constexpr std::array<std::string_view, static_cast<std::size_t>(Kind::kCount)> kKinds = {
+    "kill", "power", "full", "shared", "bucket", "mirror", "clock", "listing"};
 
 struct MutationRow {
   std::string_view name;
@@ -34,6 +34,9 @@ constexpr std::array<MutationRow, static_cast<std::size_t>(Mutation::kCount)> kM
     {"request-dropped", Kind::kShared},
     {"piece-twice", Kind::kBucket},
     {"piece-skipped", Kind::kMirror},
+    {"promise-alone", Kind::kClock},
+    {"blind-beat", Kind::kClock},
+    {"list-believed", Kind::kListing},
 }};
 
 template <class Enum, class Rows, class NameOf>

@@ -204,7 +204,7 @@ void WriteBack::send_some() {
   const std::size_t length = std::max<std::size_t>(before, sent_ + dice.roll(bytes_.size() - sent_ + 1));
   const std::size_t hole_end = length / kPageBytes * kPageBytes;
   const bool is_in_order = dice.one_in(2) || hole_end <= before;
-  file_->changed_unix_ns = machine_.clock().unix_ns();
+  file_->changed_unix_ns = machine_.file_time_ns();
   if (is_in_order) {
     file_->bytes = bytes_.substr(0, length);
     sent_ = length;
@@ -218,7 +218,7 @@ void WriteBack::send_some() {
 void WriteBack::send_all() {
   if (is_lost_) return;
   file_->bytes = bytes_;
-  file_->changed_unix_ns = machine_.clock().unix_ns();
+  file_->changed_unix_ns = machine_.file_time_ns();
   sent_ = bytes_.size();
 }
 
@@ -234,7 +234,7 @@ ShareFilePointer ShareProcess::make_file(std::string bytes) const {
   auto file = std::make_shared<ShareFile>();
   file->bytes = std::move(bytes);
   file->identity = ++machine_.server().created;
-  file->changed_unix_ns = machine_.clock().unix_ns();
+  file->changed_unix_ns = machine_.file_time_ns();
   return file;
 }
 
@@ -293,6 +293,7 @@ Status ShareProcess::replace(const std::string& path, ByteSpan content) {
     std::string text(as_text(content));
     const std::size_t boot = path.ends_with(".lease") ? text.find(boot_id()) : std::string::npos;
     if (boot != std::string::npos) text.replace(boot, boot_id().size(), fmt::format("machine {}", machine_.number()));
+    if (boot != std::string::npos && fate_->mutated(Mutation::kBlindBeat)) own_promise_ = text;
     machine_.server().files[path] = make_file(std::move(text));
     return {};
   });
@@ -317,7 +318,8 @@ Result<std::string> ShareProcess::read(const std::string& path, std::uint64_t li
       dropped_.insert(path.substr(path.rfind('/') + 1));
       return bytes.substr(0, machine_.dice().roll(bytes.size()));
     }
-    return path.ends_with(".lease") ? promise_seen(bytes) : bytes;
+    if (!path.ends_with(".lease")) return bytes;
+    return promise_seen(own_promise_.empty() ? bytes : own_promise_);
   });
 }
 
@@ -357,8 +359,10 @@ Result<storage::FileInfo> ShareProcess::info(const std::string& path) const {
   return fate_->perform<Info>(Sort::kReads, "look at", path, [&]() -> Info {
     if (machine_.server().folders.contains(path)) return storage::FileInfo{.kind = storage::FileInfo::Kind::kFolder};
     TRAINWARDEN_ASSIGN_OR_RETURN(const ShareFilePointer file, machine_.look_up(path));
-    return storage::FileInfo{
-        .bytes = machine_.bytes_of(*file).size(), .changed_unix_ns = file->changed_unix_ns, .identity = file->identity};
+    const bool has_time = !fate_->mutated(Mutation::kPromiseAlone);
+    return storage::FileInfo{.bytes = machine_.bytes_of(*file).size(),
+                             .changed_unix_ns = has_time ? file->changed_unix_ns : 0,
+                             .identity = file->identity};
   });
 }
 

@@ -43,6 +43,7 @@ struct ShareServer {
   std::set<std::string> folders{""};
   std::map<std::string, int> held;  // locks, and which machine has each
   std::uint64_t created = 0;
+  const SimClock* clock = nullptr;  // that files get their times of; null: that of the machine which writes
 };
 
 // A machine that has it mounted: its caches, shared by its processes.
@@ -55,6 +56,7 @@ class ShareMachine {
   int number() const { return number_; }
   ShareServer& server() { return server_; }
   const SimClock& clock() const { return clock_; }
+  std::int64_t file_time_ns() const { return (server_.clock == nullptr ? clock_ : *server_.clock).unix_ns(); }
   Dice& dice() { return dice_; }
   bool lags() const { return !server_.is_calm && !plan_.leaves_out(FaultSort::kLag); }
   CaseLog& log() { return log_; }
@@ -149,6 +151,7 @@ class ShareProcess final : public storage::Storage {
   const std::shared_ptr<std::string> last_file_ = std::make_shared<std::string>();
   std::vector<std::weak_ptr<WriteBack>> written_;
   mutable std::set<std::string> dropped_;  // of a mutation
+  std::string own_promise_;                // of another
 };
 
 }  // namespace trainwarden::torture

@@ -19,7 +19,6 @@ namespace trainwarden::torture {
 namespace {
 
 using journal::JournalWriter;
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::string_view kRequestHead = "torture-";
 
 bool is_request_of_ours(std::string_view name) {

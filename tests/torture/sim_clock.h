@@ -7,6 +7,8 @@
 
 namespace trainwarden::torture {
 
+inline constexpr std::int64_t kSecondNs = 1'000'000'000;
+
 class SimClock final : public Clock {
  public:
   std::int64_t unix_ns() const override { return unix_ns_; }
@@ -16,6 +18,8 @@ class SimClock final : public Clock {
     unix_ns_ += ns;
     steady_ns_ += ns;
   }
+  // Somebody, or a server of the time, sets the wall clock: the other one does not know of it.
+  void jump(std::int64_t ns) { unix_ns_ += ns; }
 
  private:
   std::int64_t unix_ns_ = 1'700'000'000'000'000'000;

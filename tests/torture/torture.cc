@@ -11,7 +11,7 @@
 namespace trainwarden::torture {
 namespace {
 
-constexpr std::uint64_t kSliceRuns = 600;
+constexpr std::uint64_t kSliceRuns = 800;
 constexpr std::uint64_t kProofRuns = 400;
 
 int run(int argc, char** argv) {
