@@ -57,6 +57,7 @@ OWN_FILES = {
     # Files that a user wants written.
     "src/ui/cli/commands/export.cc": "the page as one file",
     "src/ui/cli/commands/export_trace.cc": "the trace of operator calls",
+    "src/ui/cli/running/bucket_detour.cc": "what is on its way to a bucket or from one, in a folder that goes again",
     "src/react/network/limits.cc": "the certificates that a user names",
     "src/ui/server/token_file.cc": "the token of the server",
     "src/read/transfer/import.cc": "the new folder of an import, which appears whole",

@@ -129,6 +129,8 @@ struct ImportReport {
 // appears whole: a folder of smdebug or of SageMaker's profiler, or a file with a trace of PyTorch's profiler (JSON,
 // also compressed by gzip) or a timeline of Horovod's (JSON, also while it grows). kInvalidArgument when `from` is a
 // run of ours.
-TRAINWARDEN_API Result<ImportReport> import_run(const std::filesystem::path& from, const std::filesystem::path& to);
+// `origin` is what the run says of where it was imported from; empty: `from`.
+TRAINWARDEN_API Result<ImportReport> import_run(const std::filesystem::path& from, const std::filesystem::path& to,
+                                                const std::string& origin = "");
 
 }  // namespace trainwarden

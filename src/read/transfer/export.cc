@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include "core/base/no_throw.h"
+#include "core/base/text.h"
 #include "read/transfer/output_claim.h"
 #include "read/transfer/record_choice.h"
 #include "read/transfer/target_writer.h"
 #include "read/trial/trial_access.h"
+#include "store/storage/bucket_folder.h"
 #include "trainwarden/transfer.h"
 
 namespace trainwarden {
@@ -31,6 +33,20 @@ Result<std::unique_ptr<TargetWriter>> open_target(const TargetPlan& plan) {
     case ExportFormat::kParquet: return transfer::open_parquet_target(plan);
   }
   return Status(Code::kInvalidArgument, "there is no such format");
+}
+
+// Where a folder stands for its bucket, in that. Others have to be reached over a network, which no library of ours
+// does.
+Result<std::filesystem::path> place_here(const std::filesystem::path& out) {
+  const std::string address = out.string();
+  if (!storage::is_bucket_address(address)) return out;
+  auto folder = storage::folder_of_bucket(address);
+  if (folder.ok() || folder.status().code() != Code::kUnimplemented) return folder;
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("{}: expected a place of this machine, found one in a bucket: export there with the program, "
+                  "`trainwarden export`, or here, and send it with `trainwarden cp`",
+                  printable(address)));
 }
 
 // The order of a tensor's forms within a step. Where a format has one place for two of them, the first has it.
@@ -205,6 +221,7 @@ class Export::Impl {
 
 Result<std::unique_ptr<Export>> Export::start(Trial& trial, ExportOptions options) {
   return no_throw([&]() -> Result<std::unique_ptr<Export>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(options.out, place_here(options.out));
     TRAINWARDEN_ASSIGN_OR_RETURN(auto choice, transfer::RecordChoice::compile(options.choice));
     TRAINWARDEN_ASSIGN_OR_RETURN(auto claim, transfer::OutputClaim::take(options, trial.run_id()));
     auto impl = std::make_unique<Impl>(trial, std::move(options), std::move(choice), std::move(claim));

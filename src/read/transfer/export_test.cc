@@ -162,6 +162,16 @@ TEST_F(ExportRun, WhatIsThereIsNotOverwrittenUnasked) {
   EXPECT_EQ(read_text(in("folder") / "notes.txt"), "mine");
 }
 
+// A library that wrote "s3:/bucket" in the working folder would only seem to have done it.
+TEST_F(ExportRun, ABucketIsNoFolder) {
+  const TestRun run = two_workers();
+  const auto trial = run.open();
+  const auto refused = Export::start(*trial, {.format = ExportFormat::kCsv, .out = "s3://bucket/out.csv"});
+  EXPECT_EQ(refused.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("`trainwarden cp`"), std::string::npos);
+  EXPECT_FALSE(fs::exists("s3:"));
+}
+
 TEST_F(ExportRun, AnOddNameEndsNoArchive) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("odd\x1b[31m\n", {1.0f}), kept("bytes\xff", {2.0f}), kept("plain", {3.0f})}});

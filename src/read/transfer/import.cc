@@ -13,6 +13,7 @@
 #include "read/transfer/profiler_import.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/local_storage.h"
+#include "store/storage/location.h"
 #include "store/storage/system_error.h"
 #include "trainwarden/transfer.h"
 #include "trainwarden/version.h"
@@ -79,15 +80,15 @@ std::vector<trial::WorkerJournal*> ordered_journals(Trial& source) {
   return journals;
 }
 
-journal::RunInfo describe_run(Trial& source, const std::vector<trial::WorkerJournal*>& journals) {
-  std::error_code ignored;
+journal::RunInfo describe_run(Trial& source, const std::vector<trial::WorkerJournal*>& journals,
+                              const std::string& origin) {
   journal::RunInfo info;
   info.id = journal::make_run_id();
   info.created_unix_ns = source.created_unix_ns();
   info.world_size = std::max(1, static_cast<int>(journals.size()));
   info.labels = source.labels();
   info.labels["recorder"] = source.recorder();
-  info.labels["imported_from"] = fs::absolute(source.path(), ignored).string();
+  info.labels["imported_from"] = origin;
   info.labels["imported_by"] = fmt::format("trainwarden {}", version());
   for (std::size_t rank = 0; rank < journals.size(); ++rank) {
     info.labels["worker." + journal::worker_name(static_cast<int>(rank))] = journals[rank]->name();
@@ -104,10 +105,10 @@ Result<std::vector<Collection>> collections_of(const Trial& source) {
   return collections;
 }
 
-Result<ImportReport> import_into(Trial& source, const fs::path& folder) {
+Result<ImportReport> import_into(Trial& source, const fs::path& folder, const std::string& origin) {
   const std::vector<trial::WorkerJournal*> journals = ordered_journals(source);
   const auto storage = storage::open_local_storage(folder);
-  const journal::RunInfo info = describe_run(source, journals);
+  const journal::RunInfo info = describe_run(source, journals, origin);
   TRAINWARDEN_RETURN_IF_ERROR(journal::create_or_join_run(*storage, info).status());
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Collection> collections, collections_of(source));
   ImportReport report;
@@ -141,31 +142,30 @@ std::unique_ptr<transfer::ProfilerPlace> find_profiler_folder(const storage::Sto
   return nullptr;
 }
 
-std::map<std::string, std::string> labels_of(const fs::path& from, std::string recorder) {
-  std::error_code ignored;
+std::map<std::string, std::string> labels_of(const std::string& origin, std::string recorder) {
   return {{"recorder", std::move(recorder)},
-          {"imported_from", fs::absolute(from, ignored).string()},
+          {"imported_from", origin},
           {"imported_by", fmt::format("trainwarden {}", version())}};
 }
 
-Result<ImportReport> import_profiler_into(const transfer::ProfilerPlace& place, const fs::path& from,
-                                          const fs::path& folder) {
+Result<ImportReport> import_profiler_into(const transfer::ProfilerPlace& place, const fs::path& folder,
+                                          const std::string& origin) {
   const auto target = storage::open_local_storage(folder);
-  return transfer::import_profiler(place, labels_of(from, "smdebug's profiler"), *target);
+  return transfer::import_profiler(place, labels_of(origin, "smdebug's profiler"), *target);
 }
 
 // Tensors that smdebug saved; beside them a job may have a profiler's folder, which is a run of its own.
-Result<ImportReport> import_tensors(const fs::path& from, const fs::path& folder) {
+Result<ImportReport> import_tensors(const fs::path& from, const fs::path& folder, const std::string& origin) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto source, Trial::open(from));
   if (source->recorder() == "trainwarden") {
     return Status(
         Code::kInvalidArgument,
         fmt::format("{} is a run of ours already; copy the folder in place of importing it", printable(from.string())));
   }
-  return import_into(*source, folder);
+  return import_into(*source, folder, origin);
 }
 
-Result<ImportReport> import_file(const fs::path& file, const fs::path& to) {
+Result<ImportReport> import_file(const fs::path& file, const fs::path& to, const std::string& origin) {
   NewFolder folder(to);
   TRAINWARDEN_RETURN_IF_ERROR(folder.create());
   std::error_code ignored;
@@ -173,25 +173,27 @@ Result<ImportReport> import_file(const fs::path& file, const fs::path& to) {
   const std::string name = file.filename().string();
   const auto target = storage::open_local_storage(folder.temporary());
   auto report = transfer::is_horovod_timeline(*storage, name)
-                    ? transfer::import_horovod_timeline(*storage, name, labels_of(file, "Horovod"), *target)
-                    : transfer::import_kineto_trace(file, folder.temporary());
+                    ? transfer::import_horovod_timeline(*storage, name, labels_of(origin, "Horovod"), *target)
+                    : transfer::import_kineto_trace(file, folder.temporary(), origin);
   if (report.ok()) TRAINWARDEN_RETURN_IF_ERROR(folder.commit());
   return report;
 }
 
 }  // namespace
 
-Result<ImportReport> import_run(const fs::path& from, const fs::path& to) {
+Result<ImportReport> import_run(const fs::path& from, const fs::path& to, const std::string& given_origin) {
   return no_throw([&]() -> Result<ImportReport> {
     std::error_code ignored;
-    if (fs::is_regular_file(from, ignored)) return import_file(from, to);
-    const auto storage = storage::open_local_storage(from);
-    const auto profiler = find_profiler_folder(*storage);
+    std::string origin = given_origin;
+    if (origin.empty()) origin = storage::Location(from).absolute().address();
+    if (fs::is_regular_file(from, ignored)) return import_file(from, to, origin);
+    const storage::Location place(from);
+    const auto profiler = find_profiler_folder(place.storage());
     NewFolder folder(to);
     TRAINWARDEN_RETURN_IF_ERROR(folder.create());
     TRAINWARDEN_ASSIGN_OR_RETURN(ImportReport report, profiler
-                                                          ? import_profiler_into(*profiler, from, folder.temporary())
-                                                          : import_tensors(from, folder.temporary()));
+                                                          ? import_profiler_into(*profiler, folder.temporary(), origin)
+                                                          : import_tensors(from, folder.temporary(), origin));
     TRAINWARDEN_RETURN_IF_ERROR(folder.commit());
     return report;
   });

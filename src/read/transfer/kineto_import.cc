@@ -301,7 +301,7 @@ std::string_view text_of_marks(StepMarks marks) {
 
 }  // namespace
 
-Result<ImportReport> import_kineto_trace(const fs::path& file, const fs::path& folder) {
+Result<ImportReport> import_kineto_trace(const fs::path& file, const fs::path& folder, const std::string& origin) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto text, TraceFile::open(file));
   TraceContents contents;
   const auto trace = foreign::read_kineto_trace([&](std::span<char> space) { return text->read(space); },
@@ -310,12 +310,10 @@ Result<ImportReport> import_kineto_trace(const fs::path& file, const fs::path& f
   if (contents.calls().calls.empty()) {
     return Status(Code::kDataLoss, fmt::format("{}: the trace has no calls", printable(file.string())));
   }
-  std::error_code ignored;
   journal::RunInfo info;
   info.id = journal::make_run_id();
-  info.labels = {{"recorder", "kineto"},
-                 {"imported_from", fs::absolute(file, ignored).string()},
-                 {"imported_by", fmt::format("trainwarden {}", version())}};
+  info.labels = {
+      {"recorder", "kineto"}, {"imported_from", origin}, {"imported_by", fmt::format("trainwarden {}", version())}};
   if (trace->rank) info.labels["trace.rank"] = std::to_string(*trace->rank);
   TRAINWARDEN_RETURN_IF_ERROR(
       place_in_time(file, *trace, contents, info.labels).with_context(printable(file.string())));

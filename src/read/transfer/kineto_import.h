@@ -12,8 +12,9 @@ namespace trainwarden::transfer {
 inline constexpr std::size_t kMaxKinetoCalls = std::size_t{1} << 22;
 inline constexpr std::uint64_t kMaxKinetoBytes = std::uint64_t{4} << 30;
 
-// Writes a run of one worker into the folder, which is there. kDataLoss when the file is no such trace,
-// kResourceExhausted when it is too large.
-Result<ImportReport> import_kineto_trace(const std::filesystem::path& file, const std::filesystem::path& folder);
+// Writes a run of one worker, which says that it was imported from `origin`, into the folder, which is there. kDataLoss
+// when the file is no such trace, kResourceExhausted when it is too large.
+Result<ImportReport> import_kineto_trace(const std::filesystem::path& file, const std::filesystem::path& folder,
+                                         const std::string& origin);
 
 }  // namespace trainwarden::transfer

@@ -406,4 +406,17 @@ CopyProgress CopyTree::progress() const {
   return work_->progress();
 }
 
+Status problem_of(const CopySummary& summary) {
+  if (!summary.ended_by.ok()) return summary.ended_by;
+  const std::size_t count = summary.problems.size() + summary.left_out.size();
+  if (count == 0) return {};
+  const std::string more = count > 1 ? fmt::format("; and {} more files", count - 1) : "";
+  if (summary.problems.empty()) {
+    const LeftOut& left = summary.left_out.front();
+    return Status(Code::kInternal, fmt::format("{} cannot be copied: {}{}", printable(left.path), left.why, more));
+  }
+  const CopyProblem& problem = summary.problems.front();
+  return Status(problem.status.code(), fmt::format("{}{}", problem.status.message(), more));
+}
+
 }  // namespace trainwarden::copy

@@ -56,6 +56,9 @@ struct CopySummary {
   bool is_complete() const { return ended_by.ok() && problems.empty() && left_out.empty(); }
 };
 
+// What is wrong with a copy that is to be complete, as one error: the first, and how many more there are.
+Status problem_of(const CopySummary& summary);
+
 struct CopyProgress {
   bool is_listing = true;
   std::uint64_t files = 0, files_done = 0, bytes = 0, bytes_done = 0;

@@ -26,20 +26,6 @@ struct JobVariables {
   std::set<std::string> removed;
 };
 
-Status problem_of(const copy::CopySummary& summary) {
-  if (!summary.ended_by.ok()) return summary.ended_by;
-  const std::size_t count = summary.problems.size() + summary.left_out.size();
-  if (count == 0) return {};
-  const bool is_problem = !summary.problems.empty();
-  const std::string more = count > 1 ? fmt::format("; and {} more files", count - 1) : "";
-  if (!is_problem) {
-    const copy::LeftOut& left = summary.left_out.front();
-    return Status(Code::kInternal, fmt::format("{} cannot be copied: {}{}", printable(left.path), left.why, more));
-  }
-  const copy::CopyProblem& problem = summary.problems.front();
-  return Status(problem.status.code(), fmt::format("{}{}", problem.status.message(), more));
-}
-
 }  // namespace
 
 Environment environment_of_job(const jobs::JobOrder& order) {
@@ -64,7 +50,7 @@ Status BucketTransfer::copy(const std::string& from, const std::string& to, bool
                                copy::find_ends({.from = from, .to = to, .is_sync = is_sync}, environment_, stop));
   copy::CopyTree tree(ends.from, ends.to, options);
   TRAINWARDEN_ASSIGN_OR_RETURN(const copy::CopySummary summary, tree.run(stop));
-  return problem_of(summary);
+  return copy::problem_of(summary);
 }
 
 Status BucketTransfer::attended(const std::function<Status(const std::stop_token&)>& act) const {

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "core/process/signal_relay.h"
+#include "read/transfer/output_claim.h"
 #include "store/journal/file_maps.h"
 #include "trainwarden/transfer.h"
 #include "ui/answers/one_file_page.h"
@@ -16,6 +18,7 @@
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/export_view.h"
+#include "ui/cli/running/bucket_detour.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 
@@ -44,9 +47,8 @@ struct ExportCommand {
 };
 
 Result<ExportOptions> options_of(const ExportCommand& command) {
-  ExportOptions options;
+  ExportOptions options;  // where to is said later
   options.format = parse_export_format(command.format).value_or(ExportFormat::kJson);
-  options.out = command.out;
   options.choice = {.include = command.include, .collection = command.collection, .workers = command.workers};
   for (const std::string& mode : command.modes) options.choice.modes.push_back(mode_of(mode));
   if (!command.steps.empty()) {
@@ -84,21 +86,28 @@ Result<ExportReport> transfer(Trial& trial, ExportOptions options, bool follow) 
   return exported->finish();
 }
 
-// The page with the run inside, as one file.
-int export_page(const ExportCommand& command) {
-  const auto run = command.run.locate();
-  if (!run.ok()) return report_error(run.status());
+Result<answers::OneFilePage> write_page(const ExportCommand& command, const BucketDetour& out) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, command.run.locate());
   std::error_code ignored;
-  if (std::filesystem::exists(command.out, ignored) && !command.force) {
-    return report_error(Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out)));
+  if (std::filesystem::exists(out.local(), ignored) && !command.force) {
+    return Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out));
   }
-  const auto page =
-      answers::one_file_page(*run, {.texts = command.no_texts ? answers::Texts::kLeftOut : answers::Texts::kKept});
-  if (!page.ok()) return report_error(page.status());
-  std::ofstream file(command.out, std::ios::binary);
-  file << page->html;
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      auto page,
+      answers::one_file_page(run, {.texts = command.no_texts ? answers::Texts::kLeftOut : answers::Texts::kKept}));
+  std::ofstream file(out.local(), std::ios::binary);
+  file << page.html;
   file.close();
-  if (!file) return report_error(Status(Code::kUnavailable, fmt::format("cannot write {}", command.out)));
+  if (!file) return Status(Code::kUnavailable, fmt::format("cannot write {}", command.out));
+  return page;
+}
+
+// The page with the run inside, as one file.
+int export_page(const ExportCommand& command, const BucketDetour& out) {
+  Result<answers::OneFilePage> page = Status(Code::kInternal, "not written");
+  out.attend([&] { page = no_throw([&] { return write_page(command, out); }); });
+  if (!page.ok()) return report_error(page.status());
+  if (const Status sent = out.send(); !sent.ok()) return report_error(sent);
   if (command.json) {
     print_json({{"out", command.out},
                 {"bytes", page->html.size()},
@@ -122,44 +131,61 @@ bool chooses_tensors(const ExportCommand& command) {
          command.record_crc || command.no_texts || command.follow;
 }
 
-int export_for_smdebug(const ExportCommand& command) {
+int export_for_smdebug(const ExportCommand& command, const BucketDetour& out) {
   if (chooses_tensors(command) || !command.steps.empty()) {
     return report_error(
         Status(Code::kInvalidArgument,
                "--to smdebug-profiler takes --worker; leave out the options that choose tensors and steps"));
   }
-  return export_profile({command.run, command.out, command.workers, command.force, command.json});
+  return export_profile({command.run, command.workers, command.force, command.json}, out);
 }
 
 // Of the traces of operator calls, the options that choose tensors mean nothing.
-int export_calls(const ExportCommand& command) {
+int export_calls(const ExportCommand& command, const BucketDetour& out) {
   if (chooses_tensors(command)) {
     return report_error(Status(
         Code::kInvalidArgument,
         fmt::format("--to {} takes --steps and --worker; leave out the options that choose tensors", command.format)));
   }
-  return export_trace({command.run, *parse_trace_format(command.format), command.out, command.steps, command.workers,
-                       command.force, command.json});
+  return export_trace(
+      {command.run, *parse_trace_format(command.format), command.steps, command.workers, command.force, command.json},
+      out);
 }
 
-int act(const ExportCommand& command) {
-  if (command.format == "page") return export_page(command);
-  if (command.format == kSmdebugProfiler) return export_for_smdebug(command);
-  if (parse_trace_format(command.format)) return export_calls(command);
+bool writes_one_file(const std::string& format) {
+  if (const auto tensors = parse_export_format(format)) return transfer::writes_one_file(*tensors);
+  return format != kSmdebugProfiler;
+}
+
+int export_tensors(const ExportCommand& command, const BucketDetour& out) {
   auto options = options_of(command);
   if (!options.ok()) return report_error(options.status());
   if (!command.follow) journal::allow_file_maps();  // who follows a run stays for long
   const auto trial = command.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  const ExportOptions wanted = *options;
+  ExportOptions wanted = *options;
+  wanted.out = out.address();
+  options->out = out.local();
   const auto report = transfer(**trial, *std::move(options), command.follow);
   if (!report.ok()) return report_error(report.status());
+  if (const Status sent = out.send(); !sent.ok()) return report_error(sent);
   if (command.json) {
     print_json(cli::json_of(**trial, wanted, *report));
   } else {
     print_export(wanted, *report);
   }
   return report->damaged > 0 ? kExitDataLost : kExitFine;
+}
+
+int act(const ExportCommand& command) {
+  using Kind = BucketDetour::Kind;
+  const auto out =
+      BucketDetour::to(command.out, writes_one_file(command.format) ? Kind::kFile : Kind::kFolder, command.force);
+  if (!out.ok()) return report_error(out.status());
+  if (command.format == "page") return export_page(command, *out);
+  if (command.format == kSmdebugProfiler) return export_for_smdebug(command, *out);
+  if (parse_trace_format(command.format)) return export_calls(command, *out);
+  return export_tensors(command, *out);
 }
 
 void add_choice(CLI::App& command, ExportCommand& c) {
@@ -189,7 +215,8 @@ void add_export(CLI::App& app, CommandAction& action) {
   add_run_choice(command, o.run);
   command
       .add_option("OUT", o.out,
-                  "Where to: a folder for smdebug, smdebug-profiler, tensorboard, safetensors and npz, else a file")
+                  "Where to, here or in a bucket: a folder for smdebug, smdebug-profiler, tensorboard, safetensors and "
+                  "npz, else a file")
       ->required()
       ->type_name("");
   command.add_option("--to", o.format, "The format (docs/reference/export.md says what each can hold)")
@@ -212,6 +239,7 @@ void add_export(CLI::App& app, CommandAction& action) {
                 "trainwarden export first --to smdebug-profiler profiler-output",
                 "trainwarden export first --to csv loss.csv --collection losses",
                 "trainwarden export first --to parquet first.parquet", "trainwarden export first --to mcap first.mcap",
+                "trainwarden export first --to parquet s3://bucket/tables/first.parquet",
                 "trainwarden export first --to npz arrays --include weight --mode train --steps 0:1000:100"});
 }
 

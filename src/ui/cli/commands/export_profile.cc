@@ -1,5 +1,6 @@
 #include "ui/cli/commands/export_profile.h"
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "read/transfer/profiler_export.h"
 #include "ui/cli/commands/exit_code.h"
@@ -12,8 +13,8 @@ namespace {
 
 using transfer::ProfilerExportReport;
 
-void print_profile(const ProfileCommand& command, const ProfilerExportReport& report) {
-  emit("{}: samples: {}, steps: {}, operator calls: {}, {} in {} files\n", command.out, report.samples, report.steps,
+void print_profile(const std::string& out, const ProfilerExportReport& report) {
+  emit("{}: samples: {}, steps: {}, operator calls: {}, {} in {} files\n", out, report.samples, report.steps,
        report.calls, format_bytes(report.bytes), report.files);
   if (report.steps_without_times > 0) {
     emit("left out, as it is not known how long they took: {} steps\n", report.steps_without_times);
@@ -24,16 +25,22 @@ void print_profile(const ProfileCommand& command, const ProfilerExportReport& re
 
 }  // namespace
 
-int export_profile(const ProfileCommand& command) {
+int export_profile(const ProfileCommand& command, const BucketDetour& out) {
   const auto trial = command.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  const auto report =
-      transfer::export_profiler(**trial, {.out = command.out, .workers = command.workers, .force = command.force});
+  Result<ProfilerExportReport> report = Status(Code::kInternal, "not written");
+  out.attend([&] {
+    report = no_throw([&] {
+      return transfer::export_profiler(**trial,
+                                       {.out = out.local(), .workers = command.workers, .force = command.force});
+    });
+  });
   if (!report.ok()) return report_error(report.status());
+  if (const Status sent = out.send(); !sent.ok()) return report_error(sent);
   if (command.json) {
     print_json({{"run", run_name((*trial)->path())},
                 {"format", kSmdebugProfiler},
-                {"out", command.out},
+                {"out", out.address()},
                 {"samples", report->samples},
                 {"steps", report->steps},
                 {"calls", report->calls},
@@ -43,7 +50,7 @@ int export_profile(const ProfileCommand& command) {
                 {"lost_calls", report->lost_calls},
                 {"damaged_steps", report->damaged_steps}});
   } else {
-    print_profile(command, *report);
+    print_profile(out.address(), *report);
   }
   return report->damaged_steps > 0 ? kExitDataLost : kExitFine;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ui/cli/commands/command.h"
+#include "ui/cli/running/bucket_detour.h"
 
 namespace trainwarden::cli {
 
@@ -12,13 +13,12 @@ inline constexpr const char* kSmdebugProfiler = "smdebug-profiler";
 
 struct ProfileCommand {
   RunChoice run;
-  std::string out;
   std::vector<std::string> workers;
   bool force = false;
   bool json = false;
 };
 
 // Returns the exit code.
-int export_profile(const ProfileCommand& command);
+int export_profile(const ProfileCommand& command, const BucketDetour& out);
 
 }  // namespace trainwarden::cli

@@ -17,6 +17,7 @@
 namespace trainwarden::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using transfer::TraceOptions;
 using transfer::TraceReport;
 
@@ -26,28 +27,27 @@ struct WrittenTrace {
 };
 
 // A trace takes the place of a plain file only: never of a device, a link or a folder.
-Status check_place(const TraceCommand& command) {
-  namespace fs = std::filesystem;
+Status check_place(const fs::path& out, bool force) {
   std::error_code ignored;
-  const fs::file_status there = fs::symlink_status(command.out, ignored);
+  const fs::file_status there = fs::symlink_status(out, ignored);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("{}: expected the name of a new file or of a plain one, found {}", command.out,
+                  fmt::format("{}: expected the name of a new file or of a plain one, found {}", out.string(),
                               fs::is_directory(there) ? "a folder"
                               : fs::is_symlink(there) ? "a link"
                                                       : "a device"));
   }
-  if (fs::exists(there) && !command.force) {
-    return Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out));
+  if (fs::exists(there) && !force) {
+    return Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", out.string()));
   }
-  const std::string meanwhile = command.out + ".tmp";
+  const std::string meanwhile = out.string() + ".tmp";
   if (!fs::exists(fs::symlink_status(meanwhile, ignored))) return {};
   return Status(Code::kAlreadyExists,
                 fmt::format("{} is there, and a trace has this name until it is whole; move it away", meanwhile));
 }
 
-Result<WrittenTrace> write_file(Trial& trial, TraceOptions options, const TraceCommand& command) {
-  TRAINWARDEN_RETURN_IF_ERROR(check_place(command));
+Result<WrittenTrace> write_file(Trial& trial, TraceOptions options, const fs::path& out, bool force) {
+  TRAINWARDEN_RETURN_IF_ERROR(check_place(out, force));
   // Ctrl-C ends the trace after a whole step.
   process::SignalRelay relay;
   std::stop_source ended_by_user;
@@ -56,7 +56,7 @@ Result<WrittenTrace> write_file(Trial& trial, TraceOptions options, const TraceC
     const auto received = relay.wait(std::chrono::milliseconds(0));
     if (received && received->number != SIGCHLD) ended_by_user.request_stop();
   };
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto file, TraceFile::create(command.out));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto file, TraceFile::create(out));
   WrittenTrace written;
   TRAINWARDEN_ASSIGN_OR_RETURN(written.report, transfer::write_trace(trial, options, *file));
   TRAINWARDEN_RETURN_IF_ERROR(file->commit());
@@ -64,11 +64,12 @@ Result<WrittenTrace> write_file(Trial& trial, TraceOptions options, const TraceC
   return written;
 }
 
-void print_as_json(const Trial& trial, const TraceCommand& command, const WrittenTrace& written) {
+void print_as_json(const Trial& trial, const TraceCommand& command, const std::string& out,
+                   const WrittenTrace& written) {
   const TraceReport& report = written.report;
   print_json({{"run", run_name(trial.path())},
               {"format", name(command.format)},
-              {"out", command.out},
+              {"out", out},
               {"steps", report.steps},
               {"calls", report.calls},
               {"bytes", written.file_bytes},
@@ -78,9 +79,9 @@ void print_as_json(const Trial& trial, const TraceCommand& command, const Writte
               {"damaged_steps", report.damaged_steps}});
 }
 
-void print_for_people(const TraceCommand& command, const WrittenTrace& written) {
+void print_for_people(const std::string& out, const WrittenTrace& written) {
   const TraceReport& report = written.report;
-  emit("{}: steps: {}, calls: {}, {}\n", command.out, report.steps, report.calls, format_bytes(written.file_bytes));
+  emit("{}: steps: {}, calls: {}, {}\n", out, report.steps, report.calls, format_bytes(written.file_bytes));
   if (report.left_out_steps + report.left_out_calls > 0) {
     emit("Left out, as viewers give up on larger files: steps: {}, calls: {}; choose fewer with --steps or --worker\n",
          report.left_out_steps, report.left_out_calls);
@@ -91,7 +92,7 @@ void print_for_people(const TraceCommand& command, const WrittenTrace& written) 
 
 }  // namespace
 
-int export_trace(const TraceCommand& command) {
+int export_trace(const TraceCommand& command, const BucketDetour& out) {
   TraceOptions options;
   options.format = command.format;
   options.choice.workers = command.workers;
@@ -102,12 +103,13 @@ int export_trace(const TraceCommand& command) {
   }
   const auto trial = command.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  const auto written = write_file(**trial, options, command);
+  const auto written = write_file(**trial, options, out.local(), command.force);
   if (!written.ok()) return report_error(written.status());
+  if (const Status sent = out.send(); !sent.ok()) return report_error(sent);
   if (command.json) {
-    print_as_json(**trial, command, *written);
+    print_as_json(**trial, command, out.address(), *written);
   } else {
-    print_for_people(command, *written);
+    print_for_people(out.address(), *written);
   }
   return written->report.damaged_steps > 0 ? kExitDataLost : kExitFine;
 }

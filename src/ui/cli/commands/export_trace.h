@@ -6,13 +6,13 @@
 
 #include "read/transfer/operator_trace.h"
 #include "ui/cli/commands/command.h"
+#include "ui/cli/running/bucket_detour.h"
 
 namespace trainwarden::cli {
 
 struct TraceCommand {
   RunChoice run;
   transfer::TraceFormat format = transfer::TraceFormat::kChromeTrace;
-  std::string out;
   std::string steps;
   std::vector<std::string> workers;
   bool force = false;
@@ -20,6 +20,6 @@ struct TraceCommand {
 };
 
 // Returns the exit code.
-int export_trace(const TraceCommand& command);
+int export_trace(const TraceCommand& command, const BucketDetour& out);
 
 }  // namespace trainwarden::cli

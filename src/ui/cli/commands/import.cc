@@ -4,6 +4,7 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/running/bucket_detour.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 
@@ -53,7 +54,10 @@ void print_for_people(const std::filesystem::path& run, const ImportReport& repo
 
 int act(const ImportCommand& command) {
   const std::filesystem::path run = target_of(command);
-  const auto report = import_run(command.source, run);
+  const auto source = BucketDetour::from(command.source);
+  if (!source.ok()) return report_error(source.status());
+  Result<ImportReport> report = Status(Code::kInternal, "not imported");
+  source->attend([&] { report = import_run(source->local(), run, source->is_fetched() ? source->address() : ""); });
   if (!report.ok()) return report_error(report.status());
   if (command.json) {
     print_as_json(run, *report);
@@ -72,7 +76,8 @@ void add_import(CLI::App& app, CommandAction& action) {
       app, "import", "Turn what smdebug, SageMaker's profiler, PyTorch's or Horovod recorded into a run of ours",
       options, action, act);
   command.group(kTransferGroup);
-  command.add_option("SOURCE", o.source, "The folder that was recorded, or the file with the trace")
+  command
+      .add_option("SOURCE", o.source, "The folder that was recorded, or the file with the trace, here or in a bucket")
       ->required()
       ->type_name("");
   add_name_option(command, o.name, "Name of the new run (default: the source's)");
@@ -83,6 +88,7 @@ void add_import(CLI::App& app, CommandAction& action) {
                          "trainwarden import old/profiler-output --name bert-2021-profile",
                          "trainwarden import worker0.pt.trace.json.gz --name resnet",
                          "trainwarden import timeline.json --name exchange",
+                         "trainwarden import s3://bucket/job/debug-output --name bert-2021",
                          "trainwarden import old/tensors --out elsewhere/bert --json"});
 }
 

@@ -87,6 +87,22 @@ void add_tree_copy_options(CLI::App& command, TreeCopyOptions& o) {
   add_json_flag(command, o.json);
 }
 
+Status copy_whole(const copy::CopyOrder& order) {
+  process::SignalRelay relay;  // before any thread
+  std::stop_source stop;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const copy::CopyEnds ends,
+                               copy::find_ends(order, process_environment, stop.get_token()));
+  copy::CopyTree tree(ends.from, ends.to, {});
+  const auto summary = copy_and_show(tree, relay, stop);
+  const Status problem = summary.ok() ? copy::problem_of(*summary) : summary.status();
+  if (problem.ok()) return {};
+  const auto again = copy::find_ends(order, process_environment, {});
+  if (!again.ok()) return problem;
+  copy::CopyTree begun(again->from, again->to, {.abandons = true, .patience = std::chrono::milliseconds(0)});
+  [[maybe_unused]] const auto abandoned = begun.run({});
+  return problem;
+}
+
 int run_tree_copy(TreeCopyOptions options) {
   if (const Status shared = share_bandwidth(options); !shared.ok()) return report_error(shared);
   find_run_by_name(options.order.from);

@@ -21,6 +21,10 @@ struct TreeCopyOptions {
 // FROM, TO and the options of both commands.
 void add_tree_copy_options(CLI::App& command, TreeCopyOptions& options);
 
+// All of it, or an error; then what was begun at its target is removed there. Shows how far it is, and ends with
+// kCancelled at Ctrl-C.
+Status copy_whole(const copy::CopyOrder& order);
+
 // The exit code. Ctrl-C leaves what was begun for the same command to go on with.
 int run_tree_copy(TreeCopyOptions options);
 
