@@ -1,25 +1,24 @@
 """Attaches Trainwarden to a Python program that knows nothing of it.
 
 trainwarden_attach.pth imports this module at the start of the interpreter when TRAINWARDEN_ATTACH=1. All that happens
-then is that the imports of torch and of argparse are waited for: a program that does not use torch is left alone.
+then is that the imports of frameworks and of argparse are waited for: a program that uses none is left alone.
 """
 
 from __future__ import annotations
+
+import importlib
+import sys
 
 from ._arguments import watch_argparse
 from ._imports import when_imported
 
 
-def _attach_to_torch() -> None:
-    """Nothing that goes wrong here may reach the program, which has just imported torch and wants to train."""
+def _attach_by(adapter: str, framework: str) -> None:
+    """Nothing that goes wrong here may reach the program, which has just imported the framework and wants to train."""
     try:
-        from .torch.attach import attach
-
-        attach()
+        importlib.import_module(f".{adapter}.attach", __package__).attach()
     except Exception as error:
-        import sys
-
-        print(f"trainwarden: error: could not attach to torch, nothing is captured: {error}", file=sys.stderr)
+        print(f"trainwarden: error: could not attach to {framework}, nothing is captured: {error}", file=sys.stderr)
 
 
 def _watch_arguments() -> None:
@@ -27,10 +26,9 @@ def _watch_arguments() -> None:
     try:
         watch_argparse()
     except Exception as error:
-        import sys
-
         print(f"trainwarden: warning: the program's arguments are not recorded: {error}", file=sys.stderr)
 
 
 when_imported("argparse", _watch_arguments)
-when_imported("torch", _attach_to_torch)
+when_imported("torch", lambda: _attach_by("torch", "torch"))
+when_imported("xgboost.training", lambda: _attach_by("xgboost", "XGBoost"))

@@ -13,7 +13,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Union
 
-from .torch import faults, interception
+from . import faults
+from .torch import interception
 from .torch.callbacks import CallbackRun
 
 __all__ = ["TrainwardenCallback"]

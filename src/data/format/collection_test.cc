@@ -25,16 +25,41 @@ using Names = std::vector<std::string>;
 TEST(CollectionTest, TheBuiltInOnesAreThere) {
   Names names;
   for (const Collection& collection : builtin_collections()) names.push_back(collection.name);
-  EXPECT_EQ(names, (Names{"weights",         "biases",          "gradients",    "losses",
-                          "optimizer_state", "buffers",         "inputs",       "outputs",
-                          "scalars",         "relu_inputs",     "relu_outputs", "tanh_inputs",
-                          "sigmoid_inputs",  "softmax_outputs", "attention",    "embedding_inputs",
-                          "image_inputs",    "batch_inputs",    "predictions",  "labels",
-                          "signals",         "default",         "all"}));
+  EXPECT_EQ(names, (Names{"weights",
+                          "biases",
+                          "gradients",
+                          "losses",
+                          "optimizer_state",
+                          "buffers",
+                          "inputs",
+                          "outputs",
+                          "scalars",
+                          "relu_inputs",
+                          "relu_outputs",
+                          "tanh_inputs",
+                          "sigmoid_inputs",
+                          "softmax_outputs",
+                          "attention",
+                          "embedding_inputs",
+                          "image_inputs",
+                          "batch_inputs",
+                          "predictions",
+                          "labels",
+                          "signals",
+                          "metrics",
+                          "hyperparameters",
+                          "feature_importance",
+                          "average_shap",
+                          "full_shap",
+                          "trees",
+                          "default",
+                          "all"}));
 }
 
 TEST(CollectionTest, PatternsFindPyTorchNames) {
   EXPECT_EQ(collections_of("conv0.weight"), Names{"weights"});
+  EXPECT_EQ(collections_of("feature_importance/weight/f0"), Names()) << "how often a feature splits a tree";
+  EXPECT_EQ(collections_of("average_shap/bias"), Names());
   EXPECT_EQ(collections_of("conv0.bias"), Names{"biases"});
   EXPECT_EQ(collections_of("gradient/conv0.weight"), Names{"gradients"});
   EXPECT_EQ(collections_of("gradients/conv0.bias"), Names{"gradients"});

@@ -37,25 +37,25 @@ TEST(CompactHeadersTest, ReadNamesAsTheyAreWritten) {
 TEST(CompactHeadersTest, DeclineNamesThatNeedCare) {
   const std::string good = R"({"tensors":[{"id":1,"name":"a","collections":["b"]}]})";
   ASSERT_TRUE(read_compact_names(good));
-  for (const auto& [what, by] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"\"id\":1", "\"id\":-1"},
-           {"\"id\":1", "\"id\":01"},
-           {"\"id\":1", "\"id\":1.0"},
-           {"\"id\":1", "\"id\":4294967296"},
-           {"\"id\":1", "\"id\":18446744073709551617"},
-           {"\"a\"", "\"\\u0061\""},
-           {"\"a\"", "\"\xC3\xA9\""},
-           {"\"a\"", "\"\x7F\""},
-           {"\"a\"", "\"\n\""},
-           {"\"a\"", "\"%4\""},
-           {"\"a\"", "\"__metadata__\""},
-           {"\"a\"", "\"a"},
-           {"[\"b\"]", "[\"b\",]"},
-           {"[\"b\"]", "[,\"b\"]"},
-           {"]}]}", "],\"id\":2}]}"},
-           {"]}]}", "]}],\"tensors\":[]}"},
-           {"]}]}", "]}]"},
-           {"]}]}", "]}]} {}"}}) {
+  for (const auto& [what, by] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"\"id\":1", "\"id\":-1"},
+                                                                  {"\"id\":1", "\"id\":01"},
+                                                                  {"\"id\":1", "\"id\":1.0"},
+                                                                  {"\"id\":1", "\"id\":4294967296"},
+                                                                  {"\"id\":1", "\"id\":18446744073709551617"},
+                                                                  {"\"a\"", "\"\\u0061\""},
+                                                                  {"\"a\"", "\"\xC3\xA9\""},
+                                                                  {"\"a\"", "\"\x7F\""},
+                                                                  {"\"a\"", "\"\n\""},
+                                                                  {"\"a\"", "\"%4\""},
+                                                                  {"\"a\"", "\"__metadata__\""},
+                                                                  {"\"a\"", "\"a"},
+                                                                  {"[\"b\"]", "[\"b\",]"},
+                                                                  {"[\"b\"]", "[,\"b\"]"},
+                                                                  {"]}]}", "],\"id\":2}]}"},
+                                                                  {"]}]}", "]}],\"tensors\":[]}"},
+                                                                  {"]}]}", "]}]"},
+                                                                  {"]}]}", "]}]} {}"}}) {
     std::string other = good;
     other.replace(other.find(what), std::string(what).size(), by);
     EXPECT_FALSE(read_compact_names(other)) << other;

@@ -114,7 +114,9 @@ Location Location::absolute() const {
 }
 
 std::string Location::name() const {
-  return (is_folder_ ? absolute_of(address_) : fs::path(address_)).filename().string();
+  if (is_folder_) return absolute_of(address_).filename().string();
+  const std::string_view address(address_);
+  return fs::path(address.substr(0, address.find_last_not_of('/') + 1)).filename().string();
 }
 
 Location Location::child(std::string_view name) const {

@@ -94,5 +94,10 @@ TEST(LocationTest, WhatLiesInAnyStorageIsReachedTheSameWay) {
   EXPECT_TRUE(memory->locked("first/writer.lock"));
 }
 
+TEST(LocationTest, ANameInABucketMayEndInASlash) {
+  EXPECT_EQ(Location("s3://bucket/runs/first").name(), "first");
+  EXPECT_EQ(Location("s3://bucket/runs/first//").name(), "first");
+}
+
 }  // namespace
 }  // namespace trainwarden::storage

@@ -62,6 +62,6 @@ def nobody_stays() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    from running import Runner
+    from running import PROGRAMS, Runner
 
-    return Runner(tmp_path_factory.mktemp("programs"))
+    return Runner(tmp_path_factory.mktemp("programs"), PROGRAMS)

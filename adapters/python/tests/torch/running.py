@@ -1,106 +1,31 @@
-"""Runs programs that know nothing of Trainwarden, each once without it and once captured whole."""
+"""The programs that train with PyTorch, and how they are run."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
-import numpy as np
 import pytest
 
 import torch
+from untouched import EVERYTHING, Captured, Ended, Runner, clean_environment, has_pth
 
-import trainwarden
+__all__ = [
+    "EVERYTHING",
+    "HAS_SCALER",
+    "PROGRAMS",
+    "TORCH_2",
+    "Captured",
+    "Ended",
+    "Runner",
+    "clean_environment",
+    "has_pth",
+    "needs_scaler",
+    "needs_torch_2",
+]
 
 PROGRAMS = Path(__file__).parent / "programs"
-EVERYTHING = {"save_all": True, "save": {"save_interval": 1}, "when_full": "block"}
 TORCH_2 = not torch.__version__.startswith("1.")
 
 HAS_SCALER = hasattr(torch.amp, "GradScaler")
 needs_scaler = pytest.mark.skipif(not HAS_SCALER, reason="this torch has gradient scalers for CUDA alone")
 needs_torch_2 = pytest.mark.skipif(not TORCH_2, reason=f"torch {torch.__version__} has no torch.compile")
-
-
-@dataclass
-class Ended:
-    """How a process ended."""
-
-    stdout: str
-    stderr: str
-    exit_code: int
-
-
-@dataclass
-class Captured:
-    """One program: as it ends without us, as it ends captured, and what was captured."""
-
-    plain: Ended
-    attached: Ended
-    run_dir: Path
-    seen: dict[str, np.ndarray]
-
-    @property
-    def trial(self) -> trainwarden.Trial:
-        return trainwarden.open(self.run_dir)
-
-
-def clean_environment() -> dict[str, str]:
-    """Without a word to Trainwarden, and on one thread."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
-    # Workers that are spawned and end together race for Python's tracker of semaphores, which then warns now and then.
-    quiet = "ignore::UserWarning:multiprocessing.resource_tracker"
-    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONWARNINGS": quiet}
-
-
-def has_pth() -> bool:
-    import site
-
-    folders = [*site.getsitepackages(), site.getusersitepackages()]
-    return any((Path(folder) / "trainwarden_attach.pth").exists() for folder in folders)
-
-
-class Runner:
-    """Starts programs in a folder of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._captured: dict[tuple[str, ...], Captured] = {}
-
-    def attached_environment(self, run_dir: Path, config: Optional[dict[str, object]] = None) -> dict[str, str]:
-        environment = {**clean_environment(), "TRAINWARDEN_ATTACH": "1", "TRAINWARDEN_RUN_DIR": str(run_dir)}
-        if config is not None:
-            file = run_dir.with_suffix(".json")
-            file.write_text(json.dumps(config))
-            environment["TRAINWARDEN_CONFIG"] = str(file)
-        if not has_pth():  # from the source tree: what the .pth file would do
-            site = self.folder / "site"
-            site.mkdir(exist_ok=True)
-            folder = Path(trainwarden.__file__).parents[1]
-            (site / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(folder)!r})\n")
-            environment["PYTHONPATH"] = os.pathsep.join([str(site), environment.get("PYTHONPATH", "")])
-        return environment
-
-    def start(self, *command: str, environment: dict[str, str], python: tuple[str, ...] = ()) -> Ended:
-        done = subprocess.run(
-            [sys.executable, *python, *command],
-            cwd=PROGRAMS, env=environment, capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
-        return Ended(done.stdout, done.stderr, done.returncode)
-
-    def captured(self, program: str, *arguments: str, python: tuple[str, ...] = ()) -> Captured:
-        """Each program is run once for all tests that ask."""
-        key = (*python, program, *arguments)
-        if key not in self._captured:
-            name = "-".join([Path(program).stem, *arguments, str(len(self._captured))])
-            run_dir, seen = self.folder / name, self.folder / f"{name}.npz"
-            plain = self.start(program, *arguments, environment=clean_environment(), python=python)
-            environment = {**self.attached_environment(run_dir, EVERYTHING), "SEEN_FILE": str(seen)}
-            attached = self.start(program, *arguments, environment=environment, python=python)
-            loaded = dict(np.load(seen)) if seen.exists() else {}
-            self._captured[key] = Captured(plain, attached, run_dir, loaded)
-        return self._captured[key]

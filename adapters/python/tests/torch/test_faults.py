@@ -7,7 +7,7 @@ from typing import Iterator
 import pytest
 
 import trainwarden
-from trainwarden.torch import faults
+from trainwarden import faults
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +15,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     calls: list[str] = []
     monkeypatch.setattr(faults, "_count", 0)
     monkeypatch.setattr(faults, "_shown", set())
-    monkeypatch.setattr(faults, "_give_up", lambda: calls.append("gave up"))
+    monkeypatch.setattr(faults, "_give_up", [lambda: calls.append("gave up")])
     yield calls
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from running import Runner
+from running import PROGRAMS, Runner
 
 from trainwarden.torch.own_updates import OwnUpdates
 
@@ -16,7 +16,7 @@ STEPS = 12
 
 @pytest.mark.parametrize("how", ["in_place", "by_data", "module"])
 def test_each_step_is_seen(tmp_path: Path, how: str) -> None:
-    captured = Runner(tmp_path).captured("own_updates.py", how)
+    captured = Runner(tmp_path, PROGRAMS).captured("own_updates.py", how)
     assert captured.plain.stdout == captured.attached.stdout != ""
     trial = captured.trial
     # The first step is over when it is seen that there was one; a model that is called before was asked until then.
@@ -28,11 +28,11 @@ def test_each_step_is_seen(tmp_path: Path, how: str) -> None:
 
 def test_gradients_without_updates_are_no_training(tmp_path: Path) -> None:
     """As those of an attack, or of a map of what an answer depends on."""
-    assert Runner(tmp_path).captured("own_updates.py", "never").trial.steps(mode="train") == []
+    assert Runner(tmp_path, PROGRAMS).captured("own_updates.py", "never").trial.steps(mode="train") == []
 
 
 def test_an_optimizer_that_is_made_later_takes_over(tmp_path: Path) -> None:
-    captured = Runner(tmp_path).captured("own_updates.py", "later")
+    captured = Runner(tmp_path, PROGRAMS).captured("own_updates.py", "later")
     assert captured.plain.stdout == captured.attached.stdout
     assert 2 * STEPS - 3 <= len(captured.trial.steps(mode="train")) <= 2 * STEPS
 

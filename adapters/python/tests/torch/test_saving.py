@@ -20,7 +20,7 @@ from torch import nn
 
 import trainwarden
 import trainwarden.torch
-from trainwarden.torch import faults
+from trainwarden import faults
 
 from asking import answers, ask_for_checkpoint, ask_for_stop
 from running import PROGRAMS, Runner

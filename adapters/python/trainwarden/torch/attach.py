@@ -6,7 +6,8 @@ import os
 from typing import Optional
 
 from .._spool import is_in_bucket
-from . import faults, interception
+from .. import faults
+from . import interception
 from .loggers import watch_loggers
 from .session import Session
 

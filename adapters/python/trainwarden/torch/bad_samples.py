@@ -14,7 +14,7 @@ import torch
 
 from .examination.batches import tensors_in
 from .examination.numbers import is_measurable
-from .faults import guarded
+from ..faults import guarded
 from .sample_sources import source_of
 
 # A tensor of so many elements is looked at whole, a larger one at so many of its elements: they lie far apart in memory.

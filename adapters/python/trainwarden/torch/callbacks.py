@@ -7,7 +7,7 @@ import sys
 from typing import Any, Optional
 
 from .._run_names import new_run_dir
-from . import faults
+from .. import faults
 from .attach import attach, detach, is_attached
 
 _runs = 0  # that callbacks have begun in this process

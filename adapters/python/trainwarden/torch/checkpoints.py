@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 import torch
 
-from . import faults
+from .. import faults
 from .naming import model_name
 
 # Deeper nested values are not looked into, nor more of them than this.

@@ -11,7 +11,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 
-from . import faults
+from .. import faults
 
 # Of a step; one with more is left out.
 _MAX_EDGES = 256

@@ -35,7 +35,8 @@ from torch.optim import Optimizer
 
 from .. import _log
 from .._imports import when_imported
-from . import collectives, faults, functions, gates, signal_sources
+from .. import faults
+from . import collectives, functions, gates, signal_sources
 from .bad_samples import Taken
 from .waits import WAITS
 

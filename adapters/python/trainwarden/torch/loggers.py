@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from .. import _log
 from .._imports import when_imported
-from . import faults
+from .. import faults
 
 _Logs = tuple[Mapping[str, Any], Optional[int]]
 _inside = threading.local()

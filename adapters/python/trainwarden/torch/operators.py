@@ -9,7 +9,7 @@ import torch
 
 from .. import _core
 from ..stacks import StackSampling
-from .faults import guarded
+from ..faults import guarded
 from .memory_use import device_memory
 
 # Of this process, once it was asked: why operators cannot be recorded, or nothing.

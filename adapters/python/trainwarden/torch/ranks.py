@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any, NamedTuple, Optional
 
-from . import faults
+from .. import faults
 
 # What the keys in the store begin with.
 _PREFIX = "trainwarden/stop/"

@@ -16,7 +16,7 @@ from .activations import Activations
 from .bridge import Bridge
 from .collectives import EndOfBackward
 from .examination.examiner import Examiner
-from .faults import guarded
+from ..faults import guarded
 from .logged import Logged
 from .losses import Losses
 from .operators import OperatorFeed

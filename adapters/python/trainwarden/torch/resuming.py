@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple, Optional
 
-from . import faults
+from .. import faults
 
 _NOTES = ".trainwarden"
 # The end of an archive of torch.save lists the checksums of all that is in it.

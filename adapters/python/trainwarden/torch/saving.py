@@ -13,7 +13,8 @@ from torch.optim import Optimizer
 
 from .._core import CheckpointRequest
 from ..errors import Error
-from . import faults, interception, trainers
+from .. import faults
+from . import interception, trainers
 from .loading import load_state
 from .naming import variable_name
 from .roots import Model

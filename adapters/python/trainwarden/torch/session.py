@@ -20,7 +20,8 @@ from torch.optim import Optimizer
 from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
-from . import faults, interception, resuming, trainers
+from .. import faults
+from . import interception, resuming, trainers
 from .bad_samples import Taken, look
 from .descriptions import describe_loader
 from .frames import frames, variables_of

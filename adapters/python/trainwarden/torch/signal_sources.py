@@ -13,7 +13,8 @@ import torch
 from torch.optim import Optimizer
 
 from .._imports import when_imported
-from . import faults, gates, resuming
+from .. import faults
+from . import gates, resuming
 from .bad_samples import Taken
 from .examination import loaded_files, program_calls
 from .exchange import innermost, is_plain, put_around

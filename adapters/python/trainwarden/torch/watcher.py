@@ -13,7 +13,7 @@ from .._core import StepEnd
 from ..hook import Hook
 from ..options import Mode
 from . import interception
-from .faults import guarded
+from ..faults import guarded
 from .phases import Phases
 from .recorder import Recorder
 from .roots import Model

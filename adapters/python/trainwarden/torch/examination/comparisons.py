@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 import torch
 
-from .. import faults
+from ... import faults
 from .numbers import is_measurable
 
 _MAX_KEPT = 4096

@@ -16,7 +16,7 @@ from typing import Any, Callable, Optional, TypeVar
 import torch
 from torch.optim import Optimizer
 
-from .. import faults
+from ... import faults
 from ..models import KnownModel
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients

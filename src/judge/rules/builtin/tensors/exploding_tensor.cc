@@ -42,12 +42,13 @@ const TensorSelection& never_masked() {
 
 // What may be infinite or no number in a healthy training: the limit to which gradients are clipped, by which programs
 // ask for their norm alone, and what the program logs, such as the norm of gradients that overflow while a gradient
-// scaler looks for its scale, or a score of no samples.
+// scaler looks for its scale, or a score of no samples; and the columns of boosted trees, whose leaves split nothing.
 std::set<std::string> passed_over_at(const StepWindow& window) {
-  static const TensorSelection kLogged{.collections = {"logged"}, .patterns = {}, .all = false};
   std::set<std::string> names{std::string(signals::kClipLimit)};
-  if (const auto logged = window.select(kLogged); logged.ok()) {
-    for (const TensorSpot& spot : *logged) names.insert(spot.tensor);
+  for (const char* collection : {"logged", "trees"}) {
+    const auto members = window.select({.collections = {collection}, .patterns = {}, .all = false});
+    if (!members.ok()) continue;
+    for (const TensorSpot& spot : *members) names.insert(spot.tensor);
   }
   return names;
 }
@@ -188,7 +189,7 @@ RuleKind exploding_tensor() {
            "follows it.\n\n"
            "Where no tensors are chosen it passes over numbers that the program logs (the collection `logged`), which "
            "may be infinite in a healthy training, such as the norm of gradients while a gradient scaler looks for its "
-           "scale.",
+           "scale, and the columns of boosted trees (`trees`), whose leaves have no split.",
        .source = "SageMaker Debugger, exploding_tensor",
        .by_default = true,
        .in_process = true,

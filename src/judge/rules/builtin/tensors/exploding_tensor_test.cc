@@ -93,6 +93,12 @@ TEST(ExplodingTensor, WhatTheProgramLogsMayBeNoNumber) {
   EXPECT_EQ(steps_with(asked, Outcome::kFired), (std::vector<std::int64_t>{0, 1}));
 }
 
+TEST(ExplodingTensor, ALeafOfATreeHasNoSplit) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("trees/Split", {0.5f, NAN}, {"trees"}), kept("a", {1})}});
+  EXPECT_EQ(judge(run, "ExplodingTensor").at(0).outcome, Outcome::kOk);
+}
+
 TEST(ExplodingTensor, NotApplicableWhenNothingMatches) {
   TestRun run;
   run.add({.step = 0, .tensors = {strings("words", {"nan"})}});

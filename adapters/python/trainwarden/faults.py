@@ -1,31 +1,32 @@
-"""Faults of the adapter end here: the training continues."""
+"""Faults of an adapter end here: the training continues."""
 
 from __future__ import annotations
 
 import functools
 import sys
 import threading
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Callable, TypeVar
 
-# After so many faults the adapter detaches itself: something is thoroughly wrong, and each fault costs time.
+# After so many faults the adapters detach themselves: something is thoroughly wrong, and each fault costs time.
 TOLERATED_FAULTS = 10
+_MAX_SHOWN = 50
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _lock = threading.Lock()
 _count = 0
 _shown: set[str] = set()
-_give_up: Optional[Callable[[], None]] = None
+_give_up: list[Callable[[], None]] = []
 
 
 def failures() -> int:
-    """How often a fault of the adapter, or of a function given to it, was kept from the training in this process."""
+    """How often a fault of an adapter, or of a function given to it, was kept from the training in this process."""
     return _count
 
 
 def on_too_many(action: Callable[[], None]) -> None:
     """`action` is called when the tolerated number of faults is passed."""
-    global _give_up
-    _give_up = action
+    if action not in _give_up:
+        _give_up.append(action)
 
 
 def report(doing: str, error: BaseException) -> None:
@@ -39,9 +40,9 @@ def report(doing: str, error: BaseException) -> None:
     if is_news:
         say(f"error: could not {doing}: {type(error).__name__}: {error}")
     if is_last:
-        say(f"error: {TOLERATED_FAULTS} faults of the PyTorch adapter: nothing more is captured in this process")
-        if _give_up is not None:
-            _give_up()
+        say(f"error: {TOLERATED_FAULTS} faults of the adapter: nothing more is captured in this process")
+        for action in _give_up:
+            action()
 
 
 def say(message: str) -> None:
@@ -50,6 +51,15 @@ def say(message: str) -> None:
         print(f"trainwarden: {message}", file=sys.stderr, flush=True)
     except Exception:  # closed, or a full pipe: nothing more can be reported
         pass
+
+
+def say_once(message: str) -> None:
+    """The same, but a message that was said already is not said again."""
+    with _lock:
+        is_news = message not in _shown and len(_shown) < _MAX_SHOWN
+        _shown.add(message)
+    if is_news:
+        say(message)
 
 
 def guarded(doing: str) -> Callable[[_Function], _Function]:

@@ -1,0 +1,47 @@
+"""Opening: the hook of an untouched program, when its training begins. Each framework's adapter comes through here."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from ._arguments import parsed_parameters
+from .errors import AlreadyExists
+from .faults import say
+from .hook import Hook
+
+
+def open_for_attach(
+    run_dir: Optional[str] = None, *, labels: Optional[Mapping[str, str]] = None, **options: Any
+) -> Optional[Hook]:
+    """The hook with these options of Hook.for_attach(), in `run_dir` or where the environment says; None, said once on
+    standard error, when there can be none. `labels` come beside what the program parsed of its command line."""
+    options["labels"] = {**parsed_parameters(), **(labels or {})}
+    if run_dir is not None:
+        options["run_dir"] = run_dir
+    try:
+        return _open(options)
+    except Exception as error:
+        say(f"error: nothing is captured of process {os.getpid()}: {error}")
+        return None
+
+
+def _open(options: dict[str, Any]) -> Hook:
+    """Where another process has taken the folder, in one beside it."""
+    try:
+        return Hook.for_attach(**options)
+    except AlreadyExists as error:
+        taken = options.get("run_dir") or os.environ.get("TRAINWARDEN_RUN_DIR")
+        if not taken:
+            raise
+        beside = f"{str(taken).rstrip('/')}-p{os.getpid()}"
+        alone = {**options, "rank": 0, "world_size": 1}
+        try:
+            hook = Hook.for_attach(**{**alone, "run_dir": beside})
+        except AlreadyExists:  # of a process with the same id in another container
+            beside = f"{beside}-{secrets.token_hex(8)}"
+            hook = Hook.for_attach(**{**alone, "run_dir": beside})
+        say(f"process {os.getpid()} is captured in {beside}: {error}")
+        return hook

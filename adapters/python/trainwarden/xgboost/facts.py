@@ -1,0 +1,61 @@
+"""What can be asked of a booster: features, importances, trees, contributions, metrics. Nothing is kept here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .trees import Column, columns_of
+
+IMPORTANCES = ("weight", "gain", "cover", "total_gain", "total_cover")
+# Metrics that are better when they are higher (XGBoost's own list, and what people call their own): they are no loss.
+_HIGHER_IS_BETTER = ("auc", "aucpr", "pre", "map", "ndcg", "accuracy")
+
+
+def is_packed(model: Any) -> bool:
+    """Is it what xgboost.cv gives its callbacks: the boosters of all folds?"""
+    return hasattr(model, "cvfolds")
+
+
+def feature_names(model: Any, data: Any) -> list[str]:
+    """As the program named them, else f0, f1, ... as XGBoost does."""
+    names = model.feature_names or data.feature_names
+    return list(names) if names else [f"f{number}" for number in range(model.num_features())]
+
+
+def importances(model: Any, features: list[str]) -> dict[str, float]:
+    """By "feature_importance/KIND/FEATURE". Each kind adds up to 1; a feature without a split has 0."""
+    values: dict[str, float] = {}
+    for kind in IMPORTANCES:
+        scores = {name: float(np.sum(score)) for name, score in model.get_score(importance_type=kind).items()}
+        total = sum(scores.values())
+        for feature in features:
+            share = scores.get(feature, 0.0) / total if total > 0 else 0.0
+            values[f"feature_importance/{kind}/{feature}"] = share
+    return values
+
+
+def last_trees(model: Any) -> dict[str, Column]:
+    """The trees of the last round, by "trees/COLUMN"."""
+    last = model.num_boosted_rounds() - 1
+    dumps = model[last : last + 1].get_dump(with_stats=True, dump_format="json")
+    return {f"trees/{name}": column for name, column in columns_of(dumps, last * len(dumps)).items()}
+
+
+def contributions(model: Any, data: Any) -> Any:
+    """SHAP values: [rows, features and the bias], with several classes [rows, classes, features and the bias]."""
+    return model.predict(data, pred_contribs=True)
+
+
+def metrics_on(model: Any, data: Any, name: str) -> Iterator[tuple[str, str, float]]:
+    """Those of the booster's parameters: name, metric and value."""
+    for part in model.eval_set([(data, name)]).split()[1:]:
+        key, _, value = part.rpartition(":")
+        yield name, key[len(name) + 1 :], float(value)
+
+
+def is_loss(metric: str) -> bool:
+    """Is it better when it is lower?"""
+    return not metric.lower().split("@")[0].split("-")[0].endswith(_HIGHER_IS_BETTER)

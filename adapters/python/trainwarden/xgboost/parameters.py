@@ -1,0 +1,54 @@
+"""The hyper-parameters of a training: what the program gave, and what the booster really uses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Union
+
+_MAX_LABELS = 100
+_MAX_CHARACTERS = 200
+# What the booster's own configuration says of the training as a whole, by the names that programs give.
+_OF_THE_BOOSTER = (
+    ("objective", ("learner", "objective", "name")),
+    ("booster", ("learner", "learner_train_param", "booster")),
+    ("num_class", ("learner", "learner_model_param", "num_class")),
+    ("eta", ("learner", "gradient_booster", "tree_train_param", "eta")),
+    ("max_depth", ("learner", "gradient_booster", "tree_train_param", "max_depth")),
+    ("tree_method", ("learner", "gradient_booster", "gbtree_train_param", "tree_method")),
+)
+# Two names for one parameter: who gave the second has said what the first is.
+_ALIASES = {"eta": "learning_rate"}
+
+
+def effective(params: Any, model: Any) -> dict[str, Any]:
+    """The parameters as given, and those that were not given but matter most, as the booster has them."""
+    given = dict(params.items() if isinstance(params, Mapping) else params or [])
+    parameters = {str(name): value for name, value in given.items() if value is not None}
+    config = json.loads(model.save_config())
+    for name, place in _OF_THE_BOOSTER:
+        value: Any = config
+        for key in place:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if value is not None and name not in parameters and _ALIASES.get(name) not in parameters:
+            parameters[name] = value
+    return parameters
+
+
+def as_labels(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """For the run: short texts."""
+    texts = {name: str(value) for name, value in parameters.items()}
+    short = [(name, text) for name, text in texts.items() if len(text) <= _MAX_CHARACTERS]
+    return dict(short[:_MAX_LABELS])
+
+
+def as_tensors(parameters: Mapping[str, Any]) -> dict[str, Union[float, list[str]]]:
+    """For rules and reports: numbers where they are, texts else."""
+    return {f"hyperparameters/{name}": _number_or_text(value) for name, value in parameters.items()}
+
+
+def _number_or_text(value: Any) -> Union[float, list[str]]:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return [str(each) for each in value] if isinstance(value, (list, tuple)) else [str(value)]
