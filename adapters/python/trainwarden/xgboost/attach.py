@@ -87,6 +87,8 @@ def _follow(
     except TypeError:
         return None  # XGBoost says what is wrong with the call
     given = call.arguments
+    if any(getattr(each, "captures_itself", False) for each in given.get("callbacks") or []):
+        return None  # the hook of smdebug's API
     session = sessions.begin(given.get("params"), given["dtrain"], given.get("evals"))
     if session is None:
         return None

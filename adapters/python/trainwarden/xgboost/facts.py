@@ -19,9 +19,9 @@ def is_packed(model: Any) -> bool:
     return hasattr(model, "cvfolds")
 
 
-def feature_names(model: Any, data: Any) -> list[str]:
-    """As the program named them, else f0, f1, ... as XGBoost does."""
-    names = model.feature_names or data.feature_names
+def feature_names(model: Any, data: Any = None) -> list[str]:
+    """As the program named them, in the model or in its data, else f0, f1, ... as XGBoost does."""
+    names = model.feature_names or getattr(data, "feature_names", None)
     return list(names) if names else [f"f{number}" for number in range(model.num_features())]
 
 

@@ -147,6 +147,7 @@ class Recording:
 
 def leave_attached() -> None:
     """What `trainwarden run` has attached to this process leaves the capturing to the program's own hook."""
-    attached = sys.modules.get("trainwarden.torch.attach")
-    if attached is not None:
-        attached.detach()
+    for framework in ("torch", "xgboost"):
+        attached = sys.modules.get(f"trainwarden.{framework}.attach")
+        if attached is not None:
+            attached.detach()

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Optional
+import os
+from typing import Optional, TypeVar
 
 from ..exceptions import SMDebugTypeError
+from .config_constants import USE_SMDEBUG_ENV_STR
 from .hook import BaseHook
 from .hook_utils import PathLike
 
 _hook: Optional[BaseHook] = None
+_OFF = ("0", "false", "f", "no", "n", "off")
+_AnyHook = TypeVar("_AnyHook", bound=BaseHook)
+
+
+def get_hook_of(
+    hook_class: type[_AnyHook], json_config_path: Optional[PathLike], create_if_not_exists: bool
+) -> Optional[_AnyHook]:
+    """get_hook() of a framework: None too when USE_SMDEBUG is 0."""
+    if os.environ.get(USE_SMDEBUG_ENV_STR, "true").lower() in _OFF:
+        return None
+    hook = get_hook(
+        json_config_path=json_config_path, hook_class=hook_class, create_if_not_exists=create_if_not_exists
+    )
+    return hook if isinstance(hook, hook_class) else None
 
 
 def get_hook(

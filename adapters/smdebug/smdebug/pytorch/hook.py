@@ -10,7 +10,7 @@ from typing import Any, Optional, Union, cast
 
 import numpy as np
 import torch
-from trainwarden.torch import faults
+from trainwarden import faults
 
 from ..core.collection import DEFAULT_PYTORCH_COLLECTIONS, CollectionKeys
 from ..core.hook import CallbackHook, SaveConfigLike

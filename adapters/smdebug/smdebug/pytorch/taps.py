@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from trainwarden.torch import faults
+from trainwarden import faults
 
 from ..exceptions import SMDebugError
 

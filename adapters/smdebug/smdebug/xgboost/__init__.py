@@ -1,29 +1,43 @@
-"""The names that programs for XGBoost import. Runs are read; there is no hook."""
+"""smdebug.xgboost: the hook for XGBoost, and what programs configure it with. Runs are read without XGBoost, too."""
 
-from typing import Any
+from __future__ import annotations
 
-from .. import SaveConfig, SaveConfigMode, modes
-from ..core.absent_hook import SAVE_BY_HAND, AbsentHook, no_hook
+from typing import TYPE_CHECKING, Any
+
 from ..core.collection import Collection, CollectionKeys
+from ..core.modes import ModeKeys as modes
+from ..core.reduction_config import ReductionConfig
+from ..core.save_config import SaveConfig, SaveConfigMode
+from ..core.singleton_utils import del_hook, set_hook
 from ..trials import create_trial
+
+if TYPE_CHECKING:
+    from .hook import Hook
+    from .singleton_utils import get_hook
 
 __all__ = [
     "Collection",
     "CollectionKeys",
     "Hook",
+    "ReductionConfig",
     "SaveConfig",
     "SaveConfigMode",
     "create_trial",
+    "del_hook",
     "get_hook",
     "modes",
+    "set_hook",
 ]
 
 
-class Hook(AbsentHook):
-    framework = "XGBoost"
-    instead = f"in a callback, after each iteration, {SAVE_BY_HAND}"
+def __getattr__(name: str) -> Any:
+    """Hook and get_hook, which import XGBoost."""
+    if name == "Hook":
+        from .hook import Hook
 
+        return Hook
+    if name == "get_hook":
+        from .singleton_utils import get_hook
 
-def get_hook(*args: Any, **kwargs: Any) -> None:
-    """None: there is no hook."""
-    no_hook("XGBoost")
+        return get_hook
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,183 @@
+"""Hook: saves what XGBoost's boosting rounds leave, as one of its callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Callable, Optional
+
+import numpy as np
+import trainwarden
+from trainwarden import faults
+from trainwarden.xgboost import facts
+from trainwarden.xgboost.trees import COLUMNS
+from xgboost import collective
+from xgboost.callback import TrainingCallback
+
+from ..core.collection import DEFAULT_XGBOOST_COLLECTIONS, CollectionKeys
+from ..core.hook import CallbackHook, SaveConfigLike
+from ..core.hook_utils import PathLike
+from ..core.recording import Place
+from ..core.reduction_config import ReductionConfig
+from ..core.save_config import SaveConfig
+from ..core.singleton_utils import set_hook
+from ..core.utils import match_inc
+from ..exceptions import SMDebugTypeError
+from .collection import CollectionManager
+
+DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.METRICS]
+DEFAULT_SAVE_INTERVAL = 10
+
+
+class Hook(CallbackHook, TrainingCallback):  # type: ignore[misc]
+    """Saves the rounds of a training, each a step of mode GLOBAL.
+
+        hook = Hook("runs/first", hyperparameters=params, train_data=train, validation_data=valid)
+        xgboost.train(params, train, evals=[(train, "train"), (valid, "validation")], callbacks=[hook])
+
+    Arguments:
+        hyperparameters: saved as `hyperparameters/<name>`.
+        train_data: a DMatrix, of which contributions (`average_shap`, `full_shap`) are computed.
+        validation_data: a DMatrix, of which predictions and labels are saved; by default train_data.
+        save_config: for collections without one; None: each 10th round.
+
+    The others, and errors: BaseHook. Where an argument is missing, what is made of it is not saved.
+    """
+
+    captures_itself = True  # `trainwarden run` leaves a training with this callback to it
+
+    def __init__(
+        self,
+        out_dir: Optional[PathLike] = None,
+        export_tensorboard: bool = False,
+        tensorboard_dir: Optional[PathLike] = None,
+        dry_run: bool = False,
+        reduction_config: Optional[ReductionConfig] = None,
+        save_config: SaveConfigLike = None,
+        include_regex: Optional[list[str]] = None,
+        include_collections: Optional[list[str]] = None,
+        save_all: bool = False,
+        include_workers: str = "one",
+        hyperparameters: Optional[Mapping[str, Any]] = None,
+        train_data: Any = None,
+        validation_data: Any = None,
+    ) -> None:
+        super().__init__(
+            CollectionManager(),
+            DEFAULT_INCLUDE_COLLECTIONS,
+            out_dir=out_dir,
+            export_tensorboard=export_tensorboard,
+            tensorboard_dir=tensorboard_dir,
+            dry_run=dry_run,
+            reduction_config=reduction_config,
+            save_config=SaveConfig(save_interval=DEFAULT_SAVE_INTERVAL) if save_config is None else save_config,
+            include_regex=include_regex,
+            include_collections=include_collections,
+            save_all=save_all,
+            include_workers=include_workers,
+        )
+        self.hyperparameters = dict(hyperparameters or {})
+        self.train_data = train_data
+        self.validation_data = train_data if validation_data is None else validation_data
+        self._ids: dict[str, int] = {}
+        set_hook(self)
+
+    # What XGBoost calls.
+
+    def before_training(self, model: Any) -> Any:
+        return model
+
+    def after_training(self, model: Any) -> Any:
+        return model
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Ends the step before. True: the training was asked to stop, and XGBoost ends it."""
+        try:
+            self._begin_step()
+        except trainwarden.StopTraining:
+            return True
+        return False
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        if self.is_saving:
+            self.last_saved_step = self.step
+            self._save_round(model, evals_log)
+        if self.custom_tensors_to_save:
+            self._save_custom_tensors_post_step()
+        return False
+
+    # What is saved.
+
+    @faults.guarded("save a round of XGBoost")
+    def _save_round(self, model: Any, evals_log: Mapping[str, Mapping[str, list[Any]]]) -> None:
+        for data, metrics in evals_log.items():
+            self._save({f"{data}-{metric}": values[-1] for metric, values in metrics.items()})
+        self._save({f"hyperparameters/{name}": value for name, value in self.hyperparameters.items()})
+        features = facts.feature_names(model, self.validation_data)
+        names = [f"feature_importance/{kind}/{feature}" for kind in facts.IMPORTANCES for feature in features]
+        self._save_when_wanted(names, lambda: _without_zeros(facts.importances(model, features)))
+        self._save_when_wanted([f"trees/{name}" for name in COLUMNS], lambda: _trees(model))
+        if self.validation_data is not None:
+            self._save_when_wanted(["predictions"], lambda: {"predictions": model.predict(self.validation_data)})
+            self._save_when_wanted(["labels"], lambda: {"labels": self.validation_data.get_label()})
+        if self.train_data is not None:
+            names = [f"{kind}/{feature}" for kind in ("average_shap", "full_shap") for feature in [*features, "bias"]]
+            self._save_when_wanted(names, lambda: self._contributions(model, features))
+
+    def _contributions(self, model: Any, features: list[str]) -> dict[str, Any]:
+        """The whole matrix under each feature, as smdebug saved it, and the mean of the feature's column."""
+        shares = facts.contributions(model, self.train_data)
+        means = shares.mean(axis=0)
+        explained = [*features, "bias"]
+        values = {f"average_shap/{name}": means[..., column] for column, name in enumerate(explained)}
+        return {**values, **{f"full_shap/{name}": shares for name in explained}}
+
+    def _save_when_wanted(self, names: Iterable[str], compute: Callable[[], Mapping[str, Any]]) -> None:
+        if any(self._recording.core.wants(self._id(name)) for name in names):
+            self._save(compute())
+
+    def _save(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            identity = self._id(name)
+            if self._recording.core.wants(identity):
+                self._save_any(identity, value)
+
+    def _id(self, name: str) -> int:
+        identity = self._ids.get(name)
+        if identity is None:
+            identity = self._ids[name] = self._recording.core.declare(name)
+            for collection in self._collections_to_save:
+                if collection.has_tensor_name(name) or match_inc(name, collection.include_regex):
+                    collection.add_tensor_name(name)
+        return identity
+
+    # What BaseHook asks for.
+
+    def _place_in_job(self) -> Place:
+        if not collective.is_distributed():
+            return Place()
+        return Place(collective.get_rank(), collective.get_world_size())
+
+    def _get_default_collections(self) -> Iterable[str]:
+        return DEFAULT_XGBOOST_COLLECTIONS
+
+    def _save_any(self, tensor_id: int, value: Any) -> None:
+        self._recording.save_value(tensor_id, np.atleast_1d(np.asarray(value)))
+
+    @staticmethod
+    def _scalar_of(value: Any) -> float:
+        try:
+            return float(np.asarray(value).reshape(()))
+        except (TypeError, ValueError):
+            raise SMDebugTypeError(f"expected one number, found {value!r}") from None
+
+
+def _without_zeros(importances: Mapping[str, float]) -> dict[str, float]:
+    """smdebug saved the features that split something."""
+    return {name: value for name, value in importances.items() if value != 0}
+
+
+def _trees(model: Any) -> dict[str, Any]:
+    """As smdebug wrote them: what a leaf does not have is "nan"."""
+    trees = facts.last_trees(model)
+    texts = {name: [text or "nan" for text in column] for name, column in trees.items() if isinstance(column, list)}
+    return {**trees, **texts, "trees/Category": ["nan"] * len(texts["trees/Feature"])}
