@@ -10,6 +10,7 @@ from .._opening import open_for_attach
 from ..hook import Hook
 from . import facts
 from .parameters import as_labels, as_tensors, effective
+from .ranks import rank_and_size
 from .recorder import Recorder
 
 
@@ -84,7 +85,10 @@ class Session:
 
     def _open(self, model: Any, rounds: int) -> None:
         parameters = effective(self._params, model.cvfolds[0].bst if facts.is_packed(model) else model)
-        options: dict[str, Any] = dict(_place_in_job())
+        options: dict[str, Any] = {}
+        place = rank_and_size()  # without it the environment has the word
+        if place is not None:
+            options.update(rank=place[0], world_size=place[1])
         if rounds > 0:  # the training goes on with a model that has some
             options.update(first_global_step=rounds, first_mode_steps={"train": rounds})
         self._hook = open_for_attach(self._run_dir, labels=as_labels(parameters), **options)
@@ -92,12 +96,3 @@ class Session:
             return
         self._hook.set_mode("train")
         self._recorder = Recorder(self._hook, self._dtrain, self._evals, as_tensors(parameters))
-
-
-def _place_in_job() -> dict[str, int]:
-    """The rank that XGBoost's collective gives; without it the environment has the word."""
-    from xgboost import collective
-
-    if not collective.is_distributed():
-        return {}
-    return {"rank": collective.get_rank(), "world_size": collective.get_world_size()}

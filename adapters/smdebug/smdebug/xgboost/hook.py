@@ -9,8 +9,8 @@ import numpy as np
 import trainwarden
 from trainwarden import faults
 from trainwarden.xgboost import facts
+from trainwarden.xgboost.ranks import rank_and_size
 from trainwarden.xgboost.trees import COLUMNS
-from xgboost import collective
 from xgboost.callback import TrainingCallback
 
 from ..core.collection import DEFAULT_XGBOOST_COLLECTIONS, CollectionKeys
@@ -153,9 +153,7 @@ class Hook(CallbackHook, TrainingCallback):  # type: ignore[misc]
     # What BaseHook asks for.
 
     def _place_in_job(self) -> Place:
-        if not collective.is_distributed():
-            return Place()
-        return Place(collective.get_rank(), collective.get_world_size())
+        return Place(*(rank_and_size() or (0, 1)))
 
     def _get_default_collections(self) -> Iterable[str]:
         return DEFAULT_XGBOOST_COLLECTIONS
