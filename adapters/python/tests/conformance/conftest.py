@@ -1,0 +1,13 @@
+"""What each adapter of a framework must do, tried with one small program of each framework that is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from untouched import Runner
+
+
+@pytest.fixture(scope="session")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    return Runner(tmp_path_factory.mktemp("programs"), Path(__file__).parent / "programs")
