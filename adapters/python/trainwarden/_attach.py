@@ -11,6 +11,7 @@ import sys
 
 from ._arguments import watch_argparse
 from ._imports import when_imported
+from ._without_adapter import tell_at_exit
 
 
 def _attach_by(adapter: str, framework: str) -> None:
@@ -32,3 +33,4 @@ def _watch_arguments() -> None:
 when_imported("argparse", _watch_arguments)
 when_imported("torch", lambda: _attach_by("torch", "torch"))
 when_imported("xgboost.training", lambda: _attach_by("xgboost", "XGBoost"))
+tell_at_exit()

@@ -1,0 +1,30 @@
+"""Programs of frameworks that have no adapter: they are told, when nothing was captured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from untouched import Runner
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """Beside modules that are called like frameworks."""
+    for name in ("jax", "tensorflow"):
+        (tmp_path / f"{name}.py").write_text("import jax\n" if name == "tensorflow" else "")
+    return Runner(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize(("program", "framework"), [("import jax", "JAX"), ("import tensorflow", "TensorFlow")])
+def test_who_captures_nothing_is_told_once(runner: Runner, program: str, framework: str) -> None:
+    ended = runner.start("-c", program, environment=runner.attached_environment(runner.folder / "run"))
+    assert ended.exit_code == 0 and ended.stdout == ""
+    assert ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith(f"trainwarden: nothing was captured: there is no adapter for {framework} yet.")
+
+
+@pytest.mark.parametrize("program", ["import sys", "import jax, trainwarden; trainwarden.Hook.from_environment().step()"])
+def test_who_captures_or_trains_with_none_is_not(runner: Runner, program: str) -> None:
+    ended = runner.start("-c", program, environment=runner.attached_environment(runner.folder / "run"))
+    assert (ended.exit_code, ended.stderr) == (0, "")
