@@ -197,19 +197,24 @@ def test_without_a_word_the_costly_is_kept_rarely(runner: Runner, tmp_path: Path
     assert not [name for name in trial.tensor_names() if "_shap/" in name]
 
 
-def test_a_fault_of_ours_is_not_the_programs(runner: Runner, tmp_path: Path) -> None:
-    environment = runner.attached_environment(tmp_path / "run")
-    program = (
-        "import sys; sys.argv = ['train.py', 'plain']\n"
-        "import xgboost, trainwarden.xgboost.recorder as recorder\n"
+@pytest.mark.parametrize(("program", "arguments"), [("train.py", ["plain"]), ("own_loop.py", [])])
+def test_a_fault_of_ours_is_not_the_programs(
+    runner: Runner, tmp_path: Path, program: str, arguments: list[str]
+) -> None:
+    broken = (
+        f"import sys; sys.argv = {[program, *arguments]!r}\n"
+        "import xgboost, trainwarden.xgboost.recorder as recorder, trainwarden.faults as faults\n"
+        "faults.TOLERATED_FAULTS = 6\n"
         "def broken(*args): raise ValueError('broken')\n"
         "recorder.Recorder.record_metrics = recorder.Recorder.record_round = broken\n"
-        "exec(open('train.py').read())\n"
+        f"exec(open({program!r}).read())\n"
     )
-    ended = runner.start("-c", program, environment=environment)
-    plain = runner.captured("train.py", "plain").plain
+    ended = runner.start("-c", broken, environment=runner.attached_environment(tmp_path / "run"))
+    plain = runner.captured(program, *arguments).plain
     assert (ended.exit_code, ended.stdout) == (0, plain.stdout)
     assert "could not record a round of XGBoost: ValueError: broken" in ended.stderr
+    assert "6 faults of the adapter: nothing more is captured in this process" in ended.stderr
+    assert trainwarden.open(tmp_path / "run").state.value == "completed"
 
 
 def test_attach_and_detach_in_a_process_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ the last. Contributions of features (SHAP) cost many times a round and are made 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, Callable, Optional, Union
 
@@ -81,11 +82,14 @@ class Recorder:
 
     def _computed(self, what: str, compute: Callable[[], Mapping[str, Any]]) -> Optional[Mapping[str, Any]]:
         """Some boosters have no trees, some matrices cannot be predicted from: that is no reason to leave out the rest."""
+        begin = time.perf_counter_ns()
         try:
             return compute()
         except Exception as error:
             faults.say_once(f"{what} of this training cannot be captured: {error}")
             return None
+        finally:
+            self._hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
 
     def _keep(self, collection: str, values: Mapping[str, Any], is_due: bool) -> None:
         for name, value in values.items():

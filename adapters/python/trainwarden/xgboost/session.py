@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Optional
 
 from .. import faults
@@ -41,11 +40,14 @@ class Session:
         if self._hook is None or self._recorder is None or not self._is_open:
             return
         self._is_open = False
-        begin = time.perf_counter_ns()
-        self._recorder.record_round(self._model, is_last)
-        self._model = None
-        self._hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
-        self._stops = self._hook.step().stop_requested
+        self._record_round(self._recorder, is_last)
+        if self._hook is not None:  # it may have been closed for too many faults
+            self._stops = self._hook.step().stop_requested
+
+    @faults.guarded("record what a round of XGBoost leaves")
+    def _record_round(self, recorder: Recorder, is_last: bool) -> None:
+        model, self._model = self._model, None
+        recorder.record_round(model, is_last)
 
     def round_begins(self) -> bool:
         """True: somebody wants the training to stop."""

@@ -21,7 +21,7 @@ class Sessions:
     def __init__(self, run_dir: Optional[str]) -> None:
         self._run_dir = run_dir
         self._runs = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # with too many faults close() is called from within
         self._session: Optional[Session] = None
         self._own: Optional[weakref.ref[Any]] = None  # the booster of a loop of the program's own
         self._inside = threading.local()  # .depth: calls of train() within each other
@@ -65,7 +65,7 @@ class Sessions:
 
     def start_anew(self) -> None:
         """In a forked child: what is open belongs to the parent."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._session = self._own = None
 
     def close(self) -> None:
