@@ -10,6 +10,7 @@ from typing import Any, Callable, TypeVar
 # After so many faults the adapters detach themselves: something is thoroughly wrong, and each fault costs time.
 TOLERATED_FAULTS = 10
 _MAX_SHOWN = 50
+_MAX_LINE = 300
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _lock = threading.Lock()
@@ -38,11 +39,16 @@ def report(doing: str, error: BaseException) -> None:
         is_news = doing not in _shown and len(_shown) < TOLERATED_FAULTS
         _shown.add(doing)
     if is_news:
-        say(f"error: could not {doing}: {type(error).__name__}: {error}")
+        say(f"error: could not {doing}: {type(error).__name__}: {first_line(error)}")
     if is_last:
         say(f"error: {TOLERATED_FAULTS} faults of the adapter: nothing more is captured in this process")
         for action in _give_up:
             action()
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without the stack of C++ that some libraries put behind it."""
+    return str(error).strip().partition("\n")[0][:_MAX_LINE]
 
 
 def say(message: str) -> None:

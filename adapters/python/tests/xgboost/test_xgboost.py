@@ -170,6 +170,27 @@ def test_an_error_of_the_program_is_the_programs(runner: Runner) -> None:
     assert ran.trial.steps("train") == [0, 1, 2, 3]
 
 
+def test_wrong_parameters_are_told_by_xgboost_alone(runner: Runner, tmp_path: Path) -> None:
+    program = "import xgboost as xgb; from data import matrices; xgb.train({'objective': 'nonsense'}, matrices()[0], 3)"
+    ended = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run"))
+    assert ended.exit_code == 1 and "Unknown objective function" in ended.stderr
+    assert "trainwarden: " not in ended.stderr
+
+
+def test_what_xgboost_cannot_say_is_left_out(runner: Runner, tmp_path: Path) -> None:
+    program = (
+        "import numpy as np, xgboost as xgb\n"
+        "random = np.random.default_rng(1)\n"
+        "data = xgb.DMatrix(random.random((50, 3)), random.random((50, 2)))\n"
+        "xgb.train({'nthread': 1, 'multi_strategy': 'multi_output_tree', 'tree_method': 'hist'}, data, 3)\n"
+    )
+    ended = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run"))
+    assert ended.exit_code == 0, ended.stderr
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.steps("train") == [0, 1, 2] and trial.has_tensor("train-rmse")
+    assert ended.stderr.count("\n") <= 1, "XGBoost 3.2 has no statistics of such trees"
+
+
 def test_a_request_ends_the_training(runner: Runner, tmp_path: Path) -> None:
     program = (
         "import os, trainwarden, xgboost as xgb\n"

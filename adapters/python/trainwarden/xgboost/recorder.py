@@ -86,7 +86,7 @@ class Recorder:
         try:
             return compute()
         except Exception as error:
-            faults.say_once(f"{what} of this training cannot be captured: {error}")
+            faults.say_once(f"{what} of this training cannot be captured: {faults.first_line(error)}")
             return None
         finally:
             self._hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))

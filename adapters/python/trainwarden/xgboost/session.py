@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from xgboost.core import XGBoostError
+
 from .. import faults
 from .._opening import open_for_attach
 from ..hook import Hook
@@ -33,7 +35,11 @@ class Session:
 
     @faults.guarded("begin the run of a training of XGBoost")
     def training_begins(self, model: Any) -> None:
-        self._open(model, rounds=model.num_boosted_rounds())
+        try:
+            rounds = model.num_boosted_rounds()
+        except XGBoostError:
+            return  # of parameters that are wrong, which XGBoost tells the program in a moment
+        self._open(model, rounds)
 
     @faults.guarded("end a round of XGBoost")
     def _end_round(self, is_last: bool) -> None:
