@@ -41,8 +41,17 @@ TEST(ParseJson, LooksAtTheDepthBeforeItMakesATree) {
   EXPECT_EQ(parse_json("[" + deepest + "]", "test").status().code(), Code::kDataLoss);
   EXPECT_EQ(parse_json(std::string(16 << 20, '['), "test").status().code(), Code::kDataLoss);
   EXPECT_TRUE(parse_json("\"" + std::string(100, '[') + "\\\"[\"", "test").ok()) << "in a string";
+  EXPECT_TRUE(parse_json("\"\\\\\"", "test").ok()) << "a string that ends behind a backslash";
+  EXPECT_FALSE(parse_json("[\"\\\\\"," + deepest + "]", "test").ok()) << "behind a string that ends so";
+  EXPECT_FALSE(parse_json("\xEF\xBB\xBF[" + deepest + "]", "test").ok()) << "behind a byte order mark";
   EXPECT_TRUE(parse_json(deepest, "test", {.depth = 32}).ok());
   EXPECT_FALSE(parse_json(deepest, "test", {.depth = 31}).ok());
+}
+
+TEST(ParseJson, LooksForNoEndOfWhatDoesNotBeginAsJson) {
+  const std::string long_text = "x" + std::string(1 << 20, '[');
+  EXPECT_TRUE(check_json_limits(long_text, "test").ok()) << "of a text that is no JSON nothing is said";
+  EXPECT_EQ(parse_json(long_text, "test").status().code(), Code::kDataLoss);
 }
 
 TEST(ParseJson, CountsTheValuesBeforeItMakesATree) {
