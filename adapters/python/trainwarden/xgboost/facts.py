@@ -29,12 +29,17 @@ def importances(model: Any, features: list[str]) -> dict[str, float]:
     """By "feature_importance/KIND/FEATURE". Each kind adds up to 1; a feature without a split has 0."""
     values: dict[str, float] = {}
     for kind in IMPORTANCES:
-        scores = {name: float(np.sum(score)) for name, score in model.get_score(importance_type=kind).items()}
+        scores = {name: _number(score) for name, score in model.get_score(importance_type=kind).items()}
         total = sum(scores.values())
         for feature in features:
             share = scores.get(feature, 0.0) / total if total > 0 else 0.0
             values[f"feature_importance/{kind}/{feature}"] = share
     return values
+
+
+def _number(score: Any) -> float:
+    """Of a linear model with several classes it is a list."""
+    return float(np.sum(score)) if isinstance(score, list) else float(score)
 
 
 def last_trees(model: Any) -> dict[str, Column]:

@@ -31,7 +31,8 @@ class Recorder:
         self._hook = hook
         self._dtrain = dtrain
         self._judged = evals[-1][0] if evals else dtrain  # the matrix whose predictions are kept, as smdebug's hook does
-        self._ids: dict[str, int] = {}
+        self._ids: dict[str, int] = {}  # of all tensors, by name
+        self._groups: dict[str, list[int]] = {}  # of those of a collection
         self._parameters = parameters
         self._rounds = 0  # recorded so far
         self._has_metrics = False
@@ -57,23 +58,36 @@ class Recorder:
                 faults.say_once(f"{len(self._features)} features: their importances and contributions are not captured")
         if not self._has_metrics and is_due:
             self._measure(model)
-        self._record("trees", self._names(("trees",), list(COLUMNS)), lambda: facts.last_trees(model), is_due)
-        self._record("predictions", ["predictions"], lambda: {"predictions": model.predict(self._judged)}, is_due)
-        self._record("labels", ["labels"], lambda: {"labels": self._judged.get_label()}, is_due)
+        self._record("trees", lambda: list(COLUMNS), lambda: facts.last_trees(model), is_due)
+        self._record("predictions", list, lambda: {"predictions": model.predict(self._judged)}, is_due)
+        self._record("labels", list, lambda: {"labels": self._judged.get_label()}, is_due)
         if len(self._features) <= _MAX_FEATURES:
             self._record_features(model, is_due)
 
     def _record_features(self, model: Any, is_due: bool) -> None:
-        names = self._names(tuple(f"feature_importance/{kind}" for kind in facts.IMPORTANCES), self._features)
-        self._record("feature_importance", names, lambda: facts.importances(model, self._features), is_due)
-        explained = [*self._features, "bias"]
-        self._record("average_shap", self._names(("average_shap",), explained), lambda: self._explain(model)[0], False)
-        self._record("full_shap", self._names(("full_shap",), explained), lambda: self._explain(model)[1], False)
+        def of_importances() -> list[str]:
+            return [f"{kind}/{feature}" for kind in facts.IMPORTANCES for feature in self._features]
+
+        def of_contributions() -> list[str]:
+            return [*self._features, "bias"]
+
+        self._record("feature_importance", of_importances, lambda: facts.importances(model, self._features), is_due)
+        self._record("average_shap", of_contributions, lambda: self._explain(model)[0], False)
+        self._record("full_shap", of_contributions, lambda: self._explain(model)[1], False)
 
     def _record(
-        self, collection: str, names: list[str], compute: Callable[[], Mapping[str, Any]], is_due: bool
+        self,
+        collection: str,
+        members: Callable[[], list[str]],
+        compute: Callable[[], Mapping[str, Any]],
+        is_due: bool,
     ) -> None:
-        ids = [self._id(name, collection) for name in names]
+        """Keeps what `compute` gives. `members`, asked once, are the names behind "COLLECTION/"; none: the collection's
+        name is that of its one tensor."""
+        ids = self._groups.get(collection)
+        if ids is None:
+            names = [f"{collection}/{member}" for member in members()] or [collection]
+            ids = self._groups[collection] = [self._id(name, collection) for name in names]
         if not is_due and not any(self._hook.wants(each) for each in ids):
             return
         values = self._computed(collection, compute)
@@ -127,6 +141,3 @@ class Recorder:
             {f"average_shap/{name}": shares[..., column].mean(axis=0) for column, name in enumerate(explained)},
             {f"full_shap/{name}": np.ascontiguousarray(shares[..., column]) for column, name in enumerate(explained)},
         )
-
-    def _names(self, kinds: tuple[str, ...], features: list[str]) -> list[str]:
-        return [f"{kind}/{feature}" for kind in kinds for feature in features]
