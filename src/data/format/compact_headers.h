@@ -1,6 +1,6 @@
-// The two headers that opening a run and reading a step wait for, when they are written as we write them: eight times
-// as fast as by way of a tree. What these decline, for whatever reason, is read with care by decode_names and
-// decode_safetensors_header, which also say what is wrong with it; what they accept, those accept with the same result.
+// The two headers that opening a run and reading a step wait for, read without a tree when they are written as we write
+// them. What these decline, for whatever reason, is read with care by decode_names and decode_safetensors_header, which
+// also say what is wrong with it; what they accept, those accept with the same result.
 #pragma once
 
 #include <optional>
