@@ -24,10 +24,11 @@ async function given(page: Page): Promise<string[]> {
   const asked: string[] = [];
   const json = (value: unknown) => ({ contentType: 'application/json', body: JSON.stringify(value) });
   const bytes = (arrays: Arrays) => ({ contentType: 'application/octet-stream', body: documentOf(arrays) });
-  await page.route('**/api/v1/runs/*/profile**', (route) => {
+  await page.route('**/api/v1/runs/*/profile**', async (route) => {
     const { pathname, search, searchParams } = new URL(route.request().url());
     const part = pathname.replace(/^.*\/profile/, '');
     asked.push(part + search);
+    await new Promise((done) => setTimeout(done, 1500));
     const number = (name: string, otherwise: number) => Number(searchParams.get(name) ?? otherwise);
     switch (part) {
       case '': return route.fulfill(json(sampleProfile()));
@@ -66,6 +67,7 @@ test('a drag zooms, a click goes to the step, and the link says so', async ({ pa
   const asked = await given(page);
   await visit(page, server, '#/run/training/system');
   const line = page.locator('.time-line');
+  await expect(line.locator('svg[role=img]')).toBeVisible(); // before that there is nothing to drag over
   await line.scrollIntoViewIfNeeded();
   const box = (await line.boundingBox())!;
   await page.mouse.move(box.x + 300, box.y + 60);
@@ -86,6 +88,7 @@ test('calls are walked through with keys, and their names are texts', async ({ p
   await visit(page, server, '#/run/training/system');
   const calls = page.locator('.calls');
   await page.locator('[data-part="window"]').scrollIntoViewIfNeeded();
+  await expect(calls).toHaveAttribute('aria-label', /1,874 calls/); // keys walk through what is there
   await calls.focus();
   for (const key of ['ArrowRight', 'ArrowDown', '+', 'ArrowRight']) await page.keyboard.press(key);
   await expect(page.locator('[data-call]')).toContainText('Called by');
