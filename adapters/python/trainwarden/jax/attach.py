@@ -1,0 +1,171 @@
+"""Attach: jax.jit, jax.grad and jax.value_and_grad, and the updates of optax and equinox.
+
+They are replaced as soon as JAX has been imported, before anybody has bound their names.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, Optional
+
+import jax
+
+from .. import faults
+from .._imports import when_imported
+from .._spool import is_in_bucket
+from . import jitted, tags
+from .watch import Watch
+
+_ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of JAX's
+
+_watch: Optional[Watch] = None
+
+
+def attach(run_dir: Optional[str] = None) -> None:
+    """Captures trainings of this process from now on. A second call does nothing.
+
+    Arguments:
+        run_dir: the run's folder, by default the one that TRAINWARDEN_RUN_DIR or the configuration names.
+    """
+    global _watch
+    if _watch is not None:
+        return
+    folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
+    _watch = Watch(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder))
+    faults.on_too_many(detach)
+    if not hasattr(jax.jit, _ORIGINAL):
+        _replace(jax, "jit", jitted.replacement(jax.jit))
+        _replace(jax, "grad", _grad(jax.grad, jax.value_and_grad))
+        _replace(jax, "value_and_grad", _value_and_grad(jax.value_and_grad))
+        when_imported("optax", lambda: _attach_to(_attach_to_optax))
+        when_imported("equinox", lambda: _attach_to(_attach_to_equinox))
+        when_imported("flax.linen", lambda: _attach_to(_attach_to_linen))
+    jitted.watch_calls(_watch.call)
+
+
+def detach() -> None:
+    """Captures no more in this process, and ends the run that is open."""
+    global _watch
+    watch, _watch = _watch, None
+    jitted.watch_calls(None)
+    if watch is not None:
+        watch.close()
+
+
+@faults.guarded("attach to a library of JAX")
+def _attach_to(library: Any) -> None:
+    library()
+
+
+def _replace(place: Any, name: str, function: Any) -> None:
+    setattr(function, _ORIGINAL, getattr(place, name))
+    setattr(place, name, function)
+
+
+def _value_and_grad(original: Any) -> Any:
+    @functools.wraps(original)
+    def value_and_grad(*args: Any, **kwargs: Any) -> Any:
+        function = original(*args, **kwargs)
+        return _differentiating(function, function, _has_aux(args, kwargs), lambda value, gradients: (value, gradients))
+
+    return value_and_grad
+
+
+def _grad(original: Any, original_with_value: Any) -> Any:
+    """JAX computes the value, too, and throws it away."""
+
+    @functools.wraps(original)
+    def grad(*args: Any, **kwargs: Any) -> Any:
+        function, with_value = original(*args, **kwargs), original_with_value(*args, **kwargs)
+        has_aux = _has_aux(args, kwargs)
+
+        def answer(value: Any, gradients: Any) -> Any:
+            return (gradients, value[1]) if has_aux else gradients
+
+        return _differentiating(function, with_value, has_aux, answer)
+
+    return grad
+
+
+def _has_aux(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return bool(args[2] if len(args) > 2 else kwargs.get("has_aux", False))
+
+
+def _differentiating(like: Any, with_value: Any, has_aux: bool, answer: Any) -> Any:
+    @functools.wraps(like)
+    def differentiate(*args: Any, **kwargs: Any) -> Any:
+        with tags.differentiating() as is_outermost:
+            value, gradients = with_value(*args, **kwargs)
+        watch = _watch
+        if watch is not None and is_outermost:
+            watch.differentiated(value[0] if has_aux else value, gradients)
+        return answer(value, gradients)
+
+    return differentiate
+
+
+def _attach_to_optax() -> None:
+    import optax
+
+    numbers = iter(range(1 << 62))
+
+    def with_update(original: Any) -> Any:
+        """For __new__ of a gradient transformation."""
+
+        @functools.wraps(original)
+        def new(cls: Any, init: Any, update: Any) -> Any:
+            return original(cls, init, _updating(update, numbers))
+
+        return new
+
+    for kind in (optax.GradientTransformation, optax.GradientTransformationExtraArgs):
+        if "__new__" in vars(kind):
+            _replace(kind, "__new__", with_update(kind.__new__))
+    _replace(optax, "apply_updates", _applying(optax.apply_updates))
+
+
+def _attach_to_linen() -> None:
+    from .layers import watch_layers
+
+    watch_layers()
+
+
+def _attach_to_equinox() -> None:
+    import equinox
+
+    _replace(equinox, "apply_updates", _applying(equinox.apply_updates))
+
+
+def _updating(original: Any, numbers: Any) -> Any:
+    if hasattr(original, _ORIGINAL) or not callable(original):
+        return original
+    group: list[int] = []  # the optimizer's number, which it gets when it is first outermost
+
+    @functools.wraps(original)
+    def update(*args: Any, **kwargs: Any) -> Any:
+        watch = _watch
+        with tags.updating() as is_outermost:
+            if watch is None or not is_outermost:
+                return original(*args, **kwargs)
+            if not group:
+                group.append(next(numbers))
+            watch.updating(args[0] if args else kwargs.get("updates"), group[0])
+            answer = original(*args, **kwargs)
+            watch.updated(answer[1], group[0])
+            return answer
+
+    setattr(update, _ORIGINAL, original)
+    return update
+
+
+def _applying(original: Any) -> Any:
+    @functools.wraps(original)
+    def apply_updates(*args: Any, **kwargs: Any) -> Any:
+        weights = original(*args, **kwargs)
+        watch = _watch
+        if watch is not None:
+            watch.applied(weights, 0)
+        return weights
+
+    return apply_updates

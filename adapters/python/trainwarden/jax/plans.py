@@ -1,0 +1,177 @@
+"""Plans: what a traced function does for the training, and where its tagged values are among its results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr
+
+from . import names, tags
+from .editing import Editor, Tagged, tagged_in, with_outputs
+
+ALL_KINDS = (tags.LOSS, tags.GRADIENT, tags.OWN_GRADIENT, tags.WEIGHT, tags.OUTPUT, tags.STATE, tags.RATE,
+             tags.METRIC)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A tensor: the value of this number among the flat results, those of the program first."""
+
+    kind: str
+    name: str
+    index: int
+    loops: tuple[tuple[int, int], ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known of one traced function.
+
+    Attributes:
+        differentiates, updates, applies: it has gradients; an optimizer's update; new weights.
+        hands_out_gradients: all of its gradients are its results: somebody else applies them.
+        calls_model: layers of a model were called.
+        loops: those that an optimizer's updates, else the gradients, lie in: steps within one call.
+        missed: tags that do not come out, by the primitive that they lie in.
+    """
+
+    slots: tuple[Slot, ...]
+    results: int
+    differentiates: bool
+    updates: bool
+    applies: bool
+    hands_out_gradients: bool
+    calls_model: bool
+    loops: tuple[tuple[int, int], ...]
+    missed: tuple[tuple[str, int], ...]
+
+    @property
+    def mode(self) -> str:
+        """What is said of a function that calls a model and trains nothing: who judges gets a number."""
+        return "eval" if any(slot.kind == tags.METRIC for slot in self.slots) else "predict"
+
+    @property
+    def trains(self) -> bool:
+        return self.differentiates or self.updates
+
+    @property
+    def is_whole_step(self) -> bool:
+        """Nothing of the step is left for another call."""
+        if self.updates:
+            return self.applies
+        return self.differentiates and not self.hands_out_gradients
+
+
+def plan_and_program(closed: ClosedJaxpr, out_tree: Any, kinds: tuple[str, ...]) -> tuple[Plan, ClosedJaxpr]:
+    """Of a traced function, and the same function with the tagged values of these kinds behind its results."""
+    found_kinds = Counter(tagged.kind for tagged in tagged_in(closed))
+    if found_kinds[tags.GRADIENT]:
+        kinds = tuple(kind for kind in kinds if kind != tags.OWN_GRADIENT)
+    editor = Editor(kinds)
+    equations, found = editor.values_in(closed.jaxpr)
+    results = list(closed.jaxpr.outvars)
+    numbers = {id(variable): number for number, variable in reversed(list(enumerate(results)))}
+    extra: list[Any] = []
+    slots = []
+    called = _Names(found)
+    for tagged, variable in found:
+        if id(variable) not in numbers:
+            numbers[id(variable)] = len(results) + len(extra)
+            extra.append(variable)
+        shape = tuple(variable.aval.shape)
+        slots.append(Slot(tagged.kind, called.name(tagged), numbers[id(variable)], tagged.loops, shape))
+    gradients = [slot for slot in slots if slot.kind == tags.OWN_GRADIENT]
+    if gradients and not found_kinds[tags.WEIGHT] and tags.WEIGHT in kinds:
+        slots += _new_weights(gradients, closed, out_tree)
+    if found_kinds[tags.OUTPUT] and not (found_kinds[tags.OWN_GRADIENT] or found_kinds[tags.GRADIENT]):
+        slots += _metrics(closed, out_tree)
+    plan = Plan(
+        slots=tuple(slots),
+        results=len(results),
+        differentiates=found_kinds[tags.OWN_GRADIENT] + found_kinds[tags.LOSS] > 0,
+        updates=found_kinds[tags.GRADIENT] > 0,
+        applies=found_kinds[tags.WEIGHT] > 0,
+        hands_out_gradients=all(slot.index < len(results) for slot in gradients),
+        calls_model=found_kinds[tags.OUTPUT] > 0,
+        loops=_loops_of_steps(slots),
+        missed=tuple(sorted(editor.missed.items())),
+    )
+    return plan, with_outputs(closed, equations, extra)
+
+
+class _Names:
+    """Of the tensors of one function. What comes a second time is NAME#1; a further optimizer whose tensors are called
+    as those of an earlier one has them as model_1/NAME."""
+
+    def __init__(self, found: list[tuple[Tagged, Any]]) -> None:
+        self._seen: Counter[str] = Counter()
+        members: dict[int, set[str]] = {}
+        for tagged, _ in found:
+            if tagged.kind == tags.GRADIENT:
+                members.setdefault(tagged.group, set()).add(tagged.name)
+        self._members = members
+        self._prefixes: dict[int, str] = {}
+        earlier: set[str] = set()
+        for number, (group, its_names) in enumerate(members.items()):
+            self._prefixes[group] = f"model_{number}/" if earlier & its_names else ""
+            earlier |= its_names
+
+    def name(self, tagged: Tagged) -> str:
+        own = self._prefixes.get(tagged.group, "") + tagged.name
+        if tagged.kind in (tags.GRADIENT, tags.OWN_GRADIENT):
+            own = f"gradient/{own}"
+        elif tagged.kind == tags.STATE:
+            own = f"optimizer_state/{self._of_parameter(tagged)}"
+        count = self._seen[own]
+        self._seen[own] += 1
+        return f"{own}#{count}" if count else own
+
+    def _of_parameter(self, tagged: Tagged) -> str:
+        """PARAMETER/KEY for what an optimizer keeps of a parameter, as other adapters call it."""
+        prefix = self._prefixes.get(tagged.group, "")
+        keys = tagged.name.split("/")
+        for number in range(1, len(keys)):
+            parameter = "/".join(keys[number:])
+            if parameter in self._members.get(tagged.group, ()):
+                return f"{prefix}{parameter}/{keys[number - 1]}"
+        return f"{prefix}{tagged.name}"
+
+
+def _new_weights(gradients: list[Slot], closed: ClosedJaxpr, out_tree: Any) -> list[Slot]:
+    """Of updates written by hand: the first part of the results that has a leaf for each gradient, of its name and its
+    shape, and is not the gradients themselves."""
+    variables = closed.jaxpr.outvars
+    wanted = {slot.name.partition("/")[2]: slot for slot in gradients if "#" not in slot.name}
+    taken = {slot.index for slot in gradients}
+    parts: dict[str, dict[str, int]] = {}
+    for path, index in _result_paths(closed, out_tree):
+        for cut in range(len(path) + 1):
+            name = names.name_of(path[cut:])
+            if name in wanted and index not in taken and tuple(variables[index].aval.shape) == wanted[name].shape:
+                parts.setdefault(jax.tree_util.keystr(path[:cut]), {})[name] = index
+    whole = next((part for part in parts.values() if len(part) == len(wanted)), {})
+    return [Slot(tags.WEIGHT, name, index, (), wanted[name].shape) for name, index in whole.items()]
+
+
+def _metrics(closed: ClosedJaxpr, out_tree: Any) -> list[Slot]:
+    """The single numbers among the results."""
+    variables = closed.jaxpr.outvars
+    numbers = [(path, index) for path, index in _result_paths(closed, out_tree) if variables[index].aval.shape == ()]
+    return [Slot(tags.METRIC, names.name_of(path, "result"), index, (), ()) for path, index in numbers]
+
+
+def _result_paths(closed: ClosedJaxpr, out_tree: Any) -> list[tuple[Any, int]]:
+    numbered = jax.tree_util.tree_unflatten(out_tree, range(len(closed.jaxpr.outvars)))
+    return jax.tree_util.tree_flatten_with_path(numbered)[0]  # type: ignore[no-any-return]
+
+
+def _loops_of_steps(slots: list[Slot]) -> tuple[tuple[int, int], ...]:
+    for kind in (tags.GRADIENT, tags.OWN_GRADIENT):
+        for slot in slots:
+            if slot.kind == kind:
+                return slot.loops
+    return ()

@@ -1,0 +1,84 @@
+"""Recorder: hands what a call left to the hook, under the tensors' numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import faults
+from ..hook import Hook
+from . import names, tags
+from .plans import ALL_KINDS, Plan, Slot
+
+_COLLECTIONS = {tags.LOSS: "losses", tags.GRADIENT: "gradients", tags.OWN_GRADIENT: "gradients", tags.OUTPUT: "outputs",
+                tags.STATE: "optimizer_state", tags.RATE: "scalars", tags.METRIC: "metrics"}  # fmt: skip
+_ALWAYS = (tags.LOSS, tags.RATE, tags.METRIC)  # one number a step
+
+
+class Recorder:
+    """Of one run."""
+
+    def __init__(self, hook: Hook) -> None:
+        self._hook = hook
+        self._ids: dict[tuple[str, str], int] = {}
+        self._by_kind: dict[str, list[int]] = {}
+
+    def wanted_kinds(self, plan: Plan) -> tuple[str, ...]:
+        """Those of which a tensor is wanted at this step, and the loss. Nothing at all: none."""
+        if not self._hook.wants_anything():
+            return ()
+        for slot in plan.slots:
+            self._id(slot.kind, slot.name, len(slot.shape))
+        wanted = tuple(kind for kind in ALL_KINDS if kind in _ALWAYS or self._wants(kind))
+        return wanted if len(wanted) > len(_ALWAYS) else ()
+
+    def record(self, slots: Iterable[Slot], values: Mapping[int, Any], at: tuple[int, ...] = ()) -> None:
+        """The values by the slots' numbers; `at`: which pass of loops."""
+        for slot in slots:
+            value = values.get(slot.index)
+            if value is not None:
+                self.keep(slot.kind, slot.name, value if not at else value[at])
+
+    def keep(self, kind: str, name: str, value: Any) -> None:
+        """A tensor of the open step."""
+        identity = self._id(kind, name, getattr(value, "ndim", 0))
+        if kind in _ALWAYS:
+            self._hook.observe(identity, readable(value))
+        elif self._hook.wants(identity):
+            array = readable(value)
+            if array is not None:
+                self._hook.save_tensor(identity, array)
+
+    def _id(self, kind: str, name: str, dimensions: int) -> int:
+        key = (kind, name)
+        identity = self._ids.get(key)
+        if identity is None:
+            collections = [_COLLECTIONS.get(kind) or names.collection_of(name, dimensions)]
+            if kind == tags.METRIC and "loss" in name.lower():
+                collections.append("losses")
+            identity = self._ids[key] = self._hook.declare(name, collections)
+            self._by_kind.setdefault(kind, []).append(identity)
+        return identity
+
+    def _wants(self, kind: str) -> bool:
+        return any(self._hook.wants(identity) for identity in self._by_kind.get(kind, ()))
+
+
+def readable(value: Any) -> Any:
+    """What the hook can read in place. Of an array on several devices that hold the same: that of the first; of one
+    that is cut into parts: a copy of the whole. None: its parts are of other processes, or it was given away."""
+    if not isinstance(value, jax.Array):
+        return value
+    if value.is_deleted():
+        return None
+    if len(value.devices()) > 1:
+        if value.is_fully_replicated:
+            return value.addressable_data(0)
+        if not value.is_fully_addressable:
+            faults.say_once("arrays that are spread over several processes are not captured")
+            return None
+        return np.asarray(value)
+    return value

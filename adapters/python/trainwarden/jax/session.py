@@ -1,0 +1,263 @@
+"""Session: the run of this process, and where its steps end.
+
+A step ends when an optimizer's new weights are there. Where nobody says that, because the update is written by hand, it
+ends with the call that has the gradients and uses them up, else when the next gradients come.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any, Optional
+
+import jax
+
+from .. import faults
+from .._opening import open_for_attach
+from ..hook import Hook
+from ..stopping import StopTraining
+from . import tags
+from .plans import Plan, Slot
+from .recorder import Recorder, readable
+from .twins import Captured
+
+GRADIENTS, UPDATE = "gradients", "update"
+
+
+class Session:
+    """Captures the trainings of the thread that trains first. Only begin_call() and begin_event() raise: StopTraining."""
+
+    def __init__(self, run_dir: Optional[str]) -> None:
+        self._run_dir = run_dir
+        self._hook: Optional[Hook] = None
+        self._recorder: Optional[Recorder] = None
+        self._thread: Optional[int] = None
+        self._open: set[str] = set()  # what the open step has had so far
+        self._has_optimizer = False
+        self._own_gradients: list[tuple[str, Any]] = []  # kept if no optimizer gets them
+        self._late_loss: Optional[tuple[str, Any]] = None
+        self._stop_reason: Optional[str] = None
+        self._is_closed = False
+
+    def is_ours(self) -> bool:
+        """Does this thread train here? The first that does is the one."""
+        return not self._is_closed and self._thread in (None, threading.get_ident())
+
+    @property
+    def is_training(self) -> bool:
+        return self._recorder is not None
+
+    def begin_call(self, plan: Plan) -> tuple[str, ...]:
+        """Before a call that trains. Gives the kinds of tensors that are wanted of it."""
+        self._raise_if_stopped()
+        return self._begin(plan) or ()
+
+    @faults.guarded("begin a step of JAX")
+    def _begin(self, plan: Plan) -> tuple[str, ...]:
+        self._end_step_before(plan.differentiates, plan.updates)
+        recorder = self._recording("train")
+        for primitive, count in plan.missed:
+            faults.say_once(f"{count} tensors within {primitive} of a jitted function cannot be captured")
+        return () if recorder is None else recorder.wanted_kinds(plan)
+
+    @faults.guarded("record a step of JAX")
+    def end_call(self, plan: Plan, result: Any, captured: Optional[Captured]) -> None:
+        """Behind a call that trains: `captured` of a twin, whose plan it has; None: the program's own ran."""
+        recorder = self._recorder
+        if recorder is None:
+            return
+        leaves = jax.tree_util.tree_leaves(result)
+        if captured is None:
+            slots = [slot for slot in plan.slots if slot.kind == tags.LOSS and slot.index < plan.results]
+            if slots and not slots[0].loops:
+                self._late_loss = (slots[0].name, leaves[slots[0].index])
+            self._end_idle(plan)
+            return
+        plan = captured.plan
+        values = dict(enumerate(itertools.chain(leaves, captured.values)))
+        jax.block_until_ready([values[slot.index] for slot in plan.slots])  # so that nobody takes it for time of ours
+        once, looped = _by_loop(plan)
+        for number in _passes(plan):
+            recorder.record(looped, values, number)
+            if number == tuple(length - 1 for _, length in plan.loops):
+                self._record_once(recorder, once, values, plan)
+            else:
+                self._step()
+        self._note(plan)
+
+    @faults.guarded("put what was computed on the bill")
+    def add_cost(self, spent_ns: int) -> None:
+        if self._hook is not None:
+            self._hook.add_cost_ns(spent_ns)
+
+    def _record_once(self, recorder: Recorder, slots: list[Slot], values: dict[int, Any], plan: Plan) -> None:
+        if plan.hands_out_gradients and not plan.updates:
+            own = [slot for slot in slots if slot.kind == tags.OWN_GRADIENT]
+            self._own_gradients = [(slot.name, values[slot.index]) for slot in own]
+            slots = [slot for slot in slots if slot.kind != tags.OWN_GRADIENT]
+        recorder.record(slots, values)
+
+    def _end_idle(self, plan: Plan) -> None:
+        for _ in range(_steps_in(plan) - 1):
+            self._step()
+        self._note(plan)
+
+    def _note(self, plan: Plan) -> None:
+        """What the open step has had now; it ends when that is all."""
+        if plan.updates:
+            self._has_optimizer = True
+            self._own_gradients = []
+        if plan.is_whole_step or (plan.applies and self._open):
+            self._end_step()
+            return
+        if plan.differentiates:
+            self._open.add(GRADIENTS)
+        if plan.updates:
+            self._open.add(UPDATE)
+
+    # Functions that call a model and train nothing.
+
+    def begin_judging(self, plan: Plan) -> Optional[tuple[str, ...]]:
+        """Before such a call. Gives the kinds of tensors that are wanted of it; None: it is none of a training's."""
+        self._raise_if_stopped()
+        return None if self._open else self._begin_judging(plan)
+
+    @faults.guarded("begin a step of JAX")
+    def _begin_judging(self, plan: Plan) -> Optional[tuple[str, ...]]:
+        recorder = self._recording(plan.mode)
+        return None if recorder is None else recorder.wanted_kinds(plan)
+
+    @faults.guarded("record what a model was called for")
+    def end_judging(self, result: Any, captured: Optional[Captured]) -> None:
+        if captured is not None and self._recorder is not None:
+            values = dict(enumerate(itertools.chain(jax.tree_util.tree_leaves(result), captured.values)))
+            jax.block_until_ready([values[slot.index] for slot in captured.plan.slots])
+            self._recorder.record(captured.plan.slots, values)
+        self._step()
+
+    # Programs, or parts of them, that are not jitted.
+
+    def begin_event(self, differentiates: bool, updates: bool) -> bool:
+        """Before gradients or an update outside of jit are recorded. False: there is no run."""
+        self._raise_if_stopped()
+        return bool(self._begin_event(differentiates, updates))
+
+    @faults.guarded("begin a step of JAX")
+    def _begin_event(self, differentiates: bool, updates: bool) -> bool:
+        self._end_step_before(differentiates, updates)
+        return self._recording("train") is not None
+
+    @faults.guarded("record gradients of JAX")
+    def gradients_computed(self, loss: Any, gradients: list[tuple[str, Any]]) -> None:
+        if self._recorder is not None:
+            self._recorder.keep(tags.LOSS, "loss", loss)
+            self._own_gradients = gradients
+            self._open.add(GRADIENTS)
+
+    @faults.guarded("record an update of JAX")
+    def updated(self, gradients: list[tuple[str, Any]]) -> None:
+        self._has_optimizer = True
+        self._own_gradients = []
+        self._keep_all(tags.GRADIENT, gradients)
+        self._open.add(UPDATE)
+
+    @faults.guarded("record weights of JAX")
+    def applied(self, weights: list[tuple[str, Any]]) -> None:
+        """Weights that nothing was computed for are none of a training: an average of models, say."""
+        if self._open:
+            self._keep_all(tags.WEIGHT, weights)
+            self._end_step()
+
+    def _keep_all(self, kind: str, tensors: list[tuple[str, Any]]) -> None:
+        if self._recorder is None or self._hook is None or not self._hook.wants_anything():
+            return
+        jax.block_until_ready([value for _, value in tensors])
+        for name, value in tensors:
+            name = f"gradient/{name}" if kind in (tags.GRADIENT, tags.OWN_GRADIENT) else name
+            self._recorder.keep(kind, name, value)
+
+    # Steps.
+
+    def _end_step_before(self, differentiates: bool, updates: bool) -> None:
+        """Gradients behind an update, or an update behind another, belong to the next step. So do gradients behind
+        others, where no optimizer says when they are used."""
+        if UPDATE in self._open and (differentiates or updates):
+            self._end_step()
+        elif GRADIENTS in self._open and differentiates and not self._has_optimizer:
+            self._end_step()
+
+    def _end_step(self) -> None:
+        own, self._own_gradients = self._own_gradients, []
+        self._keep_all(tags.OWN_GRADIENT, [(name.partition("/")[2], value) for name, value in own])
+        self._open = set()
+        self._step()
+
+    def _step(self) -> None:
+        if self._hook is None:
+            return
+        self._keep_late_loss()
+        end = self._hook.step()
+        if end.stop_requested:
+            self._stop_reason = str(end.stop_reason)
+
+    def _keep_late_loss(self) -> None:
+        late, self._late_loss = self._late_loss, None
+        if late is not None and self._recorder is not None:
+            self._recorder.keep(tags.LOSS, late[0], readable(late[1]))
+
+    def _recording(self, mode: str) -> Optional[Recorder]:
+        """The run's recorder, which the first step opens."""
+        if self._recorder is None and not self._is_closed:
+            self._thread = threading.get_ident()
+            self._hook = open_for_attach(self._run_dir, **_place())
+            if self._hook is None:
+                self._is_closed = True
+                return None
+            self._recorder = Recorder(self._hook)
+        if self._hook is not None and self._hook.current_mode != mode:
+            self._hook.set_mode(mode)
+        return self._recorder
+
+    def _raise_if_stopped(self) -> None:
+        reason, hook = self._stop_reason, self._hook
+        if reason is None or hook is None:
+            return
+        self._stop_reason = None
+        faults.say(f"the training was asked to stop: {reason}")
+        self.close()
+        raise StopTraining(reason)
+
+    @faults.guarded("close the run of a training of JAX")
+    def close(self) -> None:
+        if self._open:
+            self._end_step()
+        self._is_closed = True
+        hook, self._hook, self._recorder = self._hook, None, None
+        if hook is not None:
+            hook.flush()
+            hook.close()
+
+
+def _place() -> dict[str, Any]:
+    """Rank and world size, where several processes train together; else the environment has the word."""
+    size = jax.process_count()
+    return {"rank": jax.process_index(), "world_size": size} if size > 1 else {}
+
+
+def _steps_in(plan: Plan) -> int:
+    steps = 1
+    for _, length in plan.loops:
+        steps *= length
+    return steps
+
+
+def _passes(plan: Plan) -> Any:
+    return itertools.product(*(range(length) for _, length in plan.loops))
+
+
+def _by_loop(plan: Plan) -> tuple[list[Slot], list[Slot]]:
+    """Slots of the call as a whole, and those with an element for each of its steps."""
+    depth = len(plan.loops)
+    looped = [slot for slot in plan.slots if depth and slot.loops[:depth] == plan.loops]
+    once = [slot for slot in plan.slots if slot not in looped]
+    return once, looped

@@ -1,0 +1,100 @@
+"""Tags: marks in a traced program that say which of its values is a loss, a gradient, a weight or a layer's output.
+
+A tag is the primitive of jax.ad_checkpoint.checkpoint_name: it has rules for every transformation, computes nothing, and
+leaves no trace in what is compiled. Most tags lie beside the program's own values, which go on as they are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Optional
+
+import jax
+from jax.ad_checkpoint import checkpoint_name
+
+from .._owners import is_owned
+from . import names
+
+PREFIX = "trainwarden:"
+LOSS, GRADIENT, OWN_GRADIENT, WEIGHT, OUTPUT, STATE = "loss", "gradient", "own", "weight", "output", "state"
+RATE = "rate"  # of learning
+METRIC = "metric"  # no tag: a number that a function without gradients gives
+
+
+class _Inside(threading.local):
+    """Of a thread: how deep it is in what differentiates, and in updates of optimizers."""
+
+    def __init__(self) -> None:
+        self.differentiating = 0
+        self.updating = 0
+
+
+_inside = _Inside()
+_made = 0
+
+
+def made() -> int:
+    """How many tags were made so far in this process. More than before: something was traced anew."""
+    return _made
+
+
+@contextmanager
+def differentiating() -> Iterator[bool]:
+    """True for the outermost."""
+    _inside.differentiating += 1
+    try:
+        yield _inside.differentiating == 1
+    finally:
+        _inside.differentiating -= 1
+
+
+@contextmanager
+def updating() -> Iterator[bool]:
+    """True for the outermost."""
+    _inside.updating += 1
+    try:
+        yield _inside.updating == 1
+    finally:
+        _inside.updating -= 1
+
+
+def mark(kind: str, name: str, value: Any, group: int = 0) -> None:
+    """A tag beside a value."""
+    through(kind, name, value, group)
+
+
+def mark_tree(kind: str, tree: Any, group: int = 0) -> None:
+    for name, leaf in names.leaves_of(tree):
+        mark(kind, name, leaf, group)
+
+
+def through(kind: str, name: str, value: Any, group: int = 0) -> Any:
+    """The same value with the tag on it, for what is transformed further. Values that are there already have none."""
+    global _made
+    if not isinstance(value, jax.core.Tracer) or is_owned() or not is_number(value):
+        return value
+    try:
+        tagged = checkpoint_name(value, f"{PREFIX}{kind}:{group}:{name}")
+    except Exception:
+        return value  # a transformation that does not know the primitive
+    _made += 1
+    return tagged
+
+
+def is_number(value: Any) -> bool:
+    """Keys of random generators are none, and gradients of integers have no elements."""
+    dtype = getattr(value, "dtype", None)
+    return dtype is not None and not jax.dtypes.issubdtype(dtype, jax.dtypes.extended) and dtype != jax.dtypes.float0
+
+
+def parsed(equation: Any) -> Optional[tuple[str, int, str]]:
+    """Kind, group and name of the tag that an equation is; None for any other."""
+    if equation.primitive.name != "name":
+        return None
+    text = str(equation.params.get("name", ""))
+    if not text.startswith(PREFIX):
+        return None
+    kind, group, name = text[len(PREFIX) :].split(":", 2)
+    return kind, int(group), name
