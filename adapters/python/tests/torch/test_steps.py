@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainwarden.torch.steps import Cycle
+from trainwarden.steps import Cycle
 
 
 class Optimizers:

@@ -38,7 +38,7 @@ from .signal_sources import Batch
 from .signals import SignalListener, Signals
 from .stalls import StallWatch
 from .start_times import StartTimes
-from .steps import Cycle
+from ..steps import Cycle
 from .transforms import depth_of_gradients
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.

@@ -1,4 +1,4 @@
-"""Steps: when a training step ends, if one optimizer or several of them step. Knows nothing of torch."""
+"""Steps: when a training step ends, if one optimizer or several of them step. Knows no framework."""
 
 from __future__ import annotations
 
