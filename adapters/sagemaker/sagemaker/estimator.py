@@ -222,6 +222,9 @@ class Estimator(EstimatorBase):
     keywords = ESTIMATOR
 
 
+_CAPTURED = ("torch", "mxnet")  # without a changed line
+
+
 class Framework(EstimatorBase):
     """Trains with a script of a framework."""
 
@@ -247,8 +250,8 @@ class Framework(EstimatorBase):
                 f"{name} is not in this environment ({sys.prefix}); PyTorch stands in for it: "
                 "entry_point is to be a program of PyTorch"
             )
-        if self._module != "torch":
-            return f"{name}: programs of PyTorch are captured without a changed line; others open a hook of their own"
+        if self._module not in _CAPTURED:
+            return f"{name}: its programs are not captured without a changed line; they open a hook of their own"
         return ""
 
     def _version(self) -> str:

@@ -1,11 +1,20 @@
-"""The names that programs for MXNet import. Runs are read; there is no hook."""
+"""smdebug.mxnet: the hook for Gluon, and what programs configure it with. Runs are read without MXNet, too."""
 
-from typing import Any
+from __future__ import annotations
 
-from .. import ReductionConfig, SaveConfig, SaveConfigMode, modes
-from ..core.absent_hook import SAVE_BY_HAND, AbsentHook, no_hook
-from ..core.collection import Collection, CollectionKeys
+from typing import TYPE_CHECKING, Any
+
+from ..core.collection import CollectionKeys
+from ..core.modes import ModeKeys as modes
+from ..core.reduction_config import ReductionConfig
+from ..core.save_config import SaveConfig, SaveConfigMode
+from ..core.singleton_utils import del_hook, set_hook
 from ..trials import create_trial
+from .collection import Collection
+
+if TYPE_CHECKING:
+    from .hook import Hook
+    from .singleton_utils import get_hook
 
 __all__ = [
     "Collection",
@@ -15,16 +24,21 @@ __all__ = [
     "SaveConfig",
     "SaveConfigMode",
     "create_trial",
+    "del_hook",
     "get_hook",
     "modes",
+    "set_hook",
 ]
 
 
-class Hook(AbsentHook):
-    framework = "MXNet"
-    instead = SAVE_BY_HAND
+def __getattr__(name: str) -> Any:
+    """Hook and get_hook, which import MXNet."""
+    if name == "Hook":
+        from .hook import Hook
 
+        return Hook
+    if name == "get_hook":
+        from .singleton_utils import get_hook
 
-def get_hook(*args: Any, **kwargs: Any) -> None:
-    """None: there is no hook."""
-    no_hook("MXNet")
+        return get_hook
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

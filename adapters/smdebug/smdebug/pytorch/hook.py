@@ -17,11 +17,12 @@ from ..core.hook import CallbackHook, SaveConfigLike
 from ..core.hook_utils import PathLike
 from ..core.recording import Place, leave_attached
 from ..core.reduction_config import ReductionConfig
+from ..core.running_names import RunningNames
 from ..core.singleton_utils import set_hook
 from ..exceptions import SMDebugError, SMDebugTypeError
 from .collection import Collection, CollectionManager
 from .taps import CallTap, GradientTap, RootTap, Taps
-from .tensors import RunningNames, TensorWriter
+from .tensors import TensorWriter
 
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 

@@ -1,7 +1,4 @@
-"""What a hook hangs on modules and parameters. None of it changes a value, or raises into the training.
-
-A module that is copied or pickled takes taps along that do nothing: they belong to the hook of this process.
-"""
+"""What a hook hangs on modules and parameters. None of it changes a value, or raises into the training."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainwarden import faults
 
+from ..core.taps import Tap
 from ..exceptions import SMDebugError
 
 if TYPE_CHECKING:
@@ -19,20 +17,10 @@ if TYPE_CHECKING:
 _NOT_SAVED = "__torch_unserializable__"
 
 
-class DeadTap:
-    """The copy of a tap."""
-
-    def __call__(self, *_: Any) -> None:
-        return None
-
-
-class _Tap:
+class _Tap(Tap):
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
         setattr(self, _NOT_SAVED, True)
-
-    def __reduce__(self) -> tuple[type[DeadTap], tuple[()]]:
-        return DeadTap, ()
 
 
 class RootTap(_Tap):
