@@ -5,6 +5,7 @@ They are replaced as soon as JAX has been imported, before anybody has bound the
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
 from typing import Any, Optional
@@ -42,6 +43,7 @@ def attach(run_dir: Optional[str] = None) -> None:
         when_imported("equinox", lambda: _attach_to(_attach_to_equinox))
         when_imported("flax.linen", lambda: _attach_to(_attach_to_linen))
     jitted.watch_calls(_watch.call)
+    atexit.register(_watch.tell_what_was_missed)
 
 
 def detach() -> None:
@@ -50,6 +52,7 @@ def detach() -> None:
     watch, _watch = _watch, None
     jitted.watch_calls(None)
     if watch is not None:
+        atexit.unregister(watch.tell_what_was_missed)
         watch.close()
 
 
@@ -115,7 +118,7 @@ def _attach_to_optax() -> None:
 
         @functools.wraps(original)
         def new(cls: Any, init: Any, update: Any) -> Any:
-            return original(cls, init, _updating(update, numbers))
+            return original(cls, _initializing(init), _updating(update, numbers))
 
         return new
 
@@ -137,6 +140,21 @@ def _attach_to_equinox() -> None:
     _replace(equinox, "apply_updates", _applying(equinox.apply_updates))
 
 
+def _initializing(original: Any) -> Any:
+    if hasattr(original, _ORIGINAL) or not callable(original):
+        return original
+
+    @functools.wraps(original)
+    def init(*args: Any, **kwargs: Any) -> Any:
+        watch = _watch
+        if watch is not None:
+            watch.has_optimizer()
+        return original(*args, **kwargs)
+
+    setattr(init, _ORIGINAL, original)
+    return init
+
+
 def _updating(original: Any, numbers: Any) -> Any:
     if hasattr(original, _ORIGINAL) or not callable(original):
         return original
@@ -152,7 +170,7 @@ def _updating(original: Any, numbers: Any) -> Any:
                 group.append(next(numbers))
             watch.updating(args[0] if args else kwargs.get("updates"), group[0])
             answer = original(*args, **kwargs)
-            watch.updated(answer[1], group[0])
+            watch.updated(*answer, group[0])
             return answer
 
     setattr(update, _ORIGINAL, original)
@@ -165,7 +183,7 @@ def _applying(original: Any) -> Any:
         weights = original(*args, **kwargs)
         watch = _watch
         if watch is not None:
-            watch.applied(weights, 0)
+            watch.applied(weights, args[1] if len(args) > 1 else kwargs.get("updates"))
         return weights
 
     return apply_updates

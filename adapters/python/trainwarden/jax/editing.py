@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, unmapped_aval
+from jax.sharding import PartitionSpec
 
 from . import tags
 
 # Where the traced program lies in an equation of these.
 _BODIES = {"jit": "jaxpr", "pjit": "jaxpr", "checkpoint": "jaxpr", "remat": "jaxpr", "remat2": "jaxpr", "scan": "jaxpr",
-           "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}  # fmt: skip
+           "shard_map": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}  # fmt: skip
+# The same of those whose results are all that can be had.
+_RESULTS = {"while": "body_jaxpr"}
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,10 @@ class Editor:
 
     def _replaced(self, equation: JaxprEqn) -> tuple[JaxprEqn, list[tuple[Tagged, Any]]]:
         name = equation.primitive.name
-        if name not in _BODIES or equation.params.get("differentiated"):  # the second pass of what is computed again
-            if name not in _BODIES:
-                self.missed[name] += sum(len(tagged_in(body)) for body in _bodies_of(equation))
-            return equation, []
+        if equation.params.get("differentiated"):
+            return equation, []  # the second pass of what is computed again
+        if name not in _BODIES:
+            return equation, self._results_of(equation)
         body = equation.params[_BODIES[name]]
         inner, values = self.values_in(_open(body))
         loop = (next(self._loops), int(equation.params["length"])) if name == "scan" else None
@@ -88,7 +91,10 @@ class Editor:
                     is_last = loop is not None and position < carried  # what the loop ends with
                     found.append((_in_loop(tagged, None if is_last else loop), equation.outvars[position]))
                     continue
-            variable = Var(_aval(value, loop))
+            if name == "shard_map" and not _is_the_same_everywhere(equation, value):
+                self.missed[name] += 1
+                continue
+            variable = Var(_unsharded(equation, value) if name == "shard_map" else _aval(value, loop))
             extra.append(value)
             outvars.append(variable)
             found.append((_in_loop(tagged, loop), variable))
@@ -96,10 +102,28 @@ class Editor:
             return equation, found
         params = dict(equation.params)
         params[_BODIES[name]] = _with_outputs(body, inner, extra)
-        for key, filler in (("out_shardings", _unspecified()), ("out_layouts", None)):
+        fillers = (("out_shardings", _unspecified()), ("out_layouts", None), ("out_specs", PartitionSpec()))
+        for key, filler in fillers:
             if key in params:
                 params[key] = (*params[key], *[filler] * len(extra))
         return equation.replace(params=params, outvars=outvars), found
+
+
+    def _results_of(self, equation: JaxprEqn) -> list[tuple[Tagged, Any]]:
+        """Of an equation that stays as it is: the tagged values that it gives anyway. A loop gives its last ones."""
+        name = equation.primitive.name
+        bodies = _bodies_of(equation)
+        found: list[tuple[Tagged, Any]] = []
+        if name in _RESULTS:
+            body = _open(equation.params[_RESULTS[name]])
+            for tagged, value in self.values_in(body)[1]:
+                position = _position(body.outvars, value)
+                if position is not None and _is_read(equation.outvars[position]):
+                    found.append((tagged, equation.outvars[position]))
+        missed = sum(len(tagged_in(body)) for body in bodies) - len(found)
+        if missed:
+            self.missed[name] += missed
+        return found
 
 
 def with_outputs(closed: ClosedJaxpr, equations: list[JaxprEqn], extra: list[Any]) -> ClosedJaxpr:
@@ -122,6 +146,18 @@ def _in_loop(tagged: Tagged, loop: Optional[tuple[int, int]]) -> Tagged:
 
 def _aval(value: Any, loop: Optional[tuple[int, int]]) -> Any:
     return value.aval if loop is None else unmapped_aval(loop[1], 0, value.aval)
+
+
+def _is_the_same_everywhere(equation: JaxprEqn, value: Any) -> bool:
+    """On all shards; known only where JAX keeps track of it, which it does unless it is told not to."""
+    kind = getattr(value.aval, "mat", None)
+    return bool(equation.params.get("check_vma")) and kind is not None and not (kind.varying or kind.unreduced)
+
+
+def _unsharded(equation: JaxprEqn, value: Any) -> Any:
+    from jax._src.core import unshard_aval
+
+    return unshard_aval(equation.params["mesh"], True, PartitionSpec(), value.aval)
 
 
 def _position(variables: list[Any], value: Any) -> Optional[int]:

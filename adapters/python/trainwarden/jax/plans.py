@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,8 @@ from .editing import Editor, Tagged, tagged_in, with_outputs
 
 ALL_KINDS = (tags.LOSS, tags.GRADIENT, tags.OWN_GRADIENT, tags.WEIGHT, tags.OUTPUT, tags.STATE, tags.RATE,
              tags.METRIC)  # fmt: skip
+
+_OF_OPTIMIZERS = (tags.GRADIENT, tags.WEIGHT)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,16 @@ class Plan:
     calls_model: bool
     loops: tuple[tuple[int, int], ...]
     missed: tuple[tuple[str, int], ...]
+
+    @functools.cached_property
+    def losses(self) -> tuple[Slot, ...]:
+        """Those that are results of the function anyway, one for each call."""
+        return tuple(s for s in self.slots if s.kind == tags.LOSS and s.index < self.results and not s.loops)
+
+    @functools.cached_property
+    def steps(self) -> int:
+        """Within one call."""
+        return math.prod(length for _, length in self.loops)
 
     @property
     def mode(self) -> str:
@@ -121,7 +135,7 @@ class _Names:
             earlier |= its_names
 
     def name(self, tagged: Tagged) -> str:
-        own = self._prefixes.get(tagged.group, "") + tagged.name
+        own = self._prefixes.get(tagged.group, "") + tagged.name if tagged.kind in _OF_OPTIMIZERS else tagged.name
         if tagged.kind in (tags.GRADIENT, tags.OWN_GRADIENT):
             own = f"gradient/{own}"
         elif tagged.kind == tags.STATE:

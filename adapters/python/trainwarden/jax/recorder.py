@@ -46,7 +46,7 @@ class Recorder:
         """A tensor of the open step."""
         identity = self._id(kind, name, getattr(value, "ndim", 0))
         if kind in _ALWAYS:
-            self._hook.observe(identity, readable(value))
+            self._hook.observe(identity, float(value) if getattr(value, "ndim", 0) == 0 else readable(value))
         elif self._hook.wants(identity):
             array = readable(value)
             if array is not None:

@@ -18,14 +18,19 @@ from ..hook import Hook
 from ..stopping import StopTraining
 from . import tags
 from .plans import Plan, Slot
-from .recorder import Recorder, readable
+from .recorder import Recorder
 from .twins import Captured
 
 GRADIENTS, UPDATE = "gradients", "update"
 
 
 class Session:
-    """Captures the trainings of the thread that trains first. Only begin_call() and begin_event() raise: StopTraining."""
+    """Captures the trainings of the thread that trains first. Only begin_call(), begin_judging() and begin_event() raise:
+    StopTraining.
+
+    Attributes:
+        has_optimizer: one that says where steps end.
+    """
 
     def __init__(self, run_dir: Optional[str]) -> None:
         self._run_dir = run_dir
@@ -33,9 +38,10 @@ class Session:
         self._recorder: Optional[Recorder] = None
         self._thread: Optional[int] = None
         self._open: set[str] = set()  # what the open step has had so far
-        self._has_optimizer = False
+        self.has_optimizer = False
         self._own_gradients: list[tuple[str, Any]] = []  # kept if no optimizer gets them
-        self._late_loss: Optional[tuple[str, Any]] = None
+        self._late_losses: list[tuple[str, Any]] = []  # of the open step, not looked at yet
+        self._is_over = False  # nothing of the open step is left but its loss
         self._stop_reason: Optional[str] = None
         self._is_closed = False
 
@@ -44,13 +50,19 @@ class Session:
         return not self._is_closed and self._thread in (None, threading.get_ident())
 
     @property
+    def has_begun(self) -> bool:
+        """Was there a training, captured or not?"""
+        return self._thread is not None
+
+    @property
     def is_training(self) -> bool:
         return self._recorder is not None
 
     def begin_call(self, plan: Plan) -> tuple[str, ...]:
         """Before a call that trains. Gives the kinds of tensors that are wanted of it."""
+        kinds = self._begin(plan) or ()
         self._raise_if_stopped()
-        return self._begin(plan) or ()
+        return kinds
 
     @faults.guarded("begin a step of JAX")
     def _begin(self, plan: Plan) -> tuple[str, ...]:
@@ -68,10 +80,10 @@ class Session:
             return
         leaves = jax.tree_util.tree_leaves(result)
         if captured is None:
-            slots = [slot for slot in plan.slots if slot.kind == tags.LOSS and slot.index < plan.results]
-            if slots and not slots[0].loops:
-                self._late_loss = (slots[0].name, leaves[slots[0].index])
-            self._end_idle(plan)
+            self._late_losses += [(slot.name, leaves[slot.index]) for slot in plan.losses]
+            for _ in range(plan.steps - 1):
+                self._step()
+            self._note(plan, is_idle=True)
             return
         plan = captured.plan
         values = dict(enumerate(itertools.chain(leaves, captured.values)))
@@ -97,18 +109,17 @@ class Session:
             slots = [slot for slot in slots if slot.kind != tags.OWN_GRADIENT]
         recorder.record(slots, values)
 
-    def _end_idle(self, plan: Plan) -> None:
-        for _ in range(_steps_in(plan) - 1):
-            self._step()
-        self._note(plan)
-
-    def _note(self, plan: Plan) -> None:
-        """What the open step has had now; it ends when that is all."""
+    def _note(self, plan: Plan, is_idle: bool = False) -> None:
+        """What the open step has had now; it ends when that is all. Of a step of which only the loss is kept, that is
+        when the next call comes: until then the program is not held up by it."""
         if plan.updates:
-            self._has_optimizer = True
+            self.has_optimizer = True
             self._own_gradients = []
         if plan.is_whole_step or (plan.applies and self._open):
-            self._end_step()
+            if is_idle and self._late_losses:
+                self._is_over = True
+            else:
+                self._end_step()
             return
         if plan.differentiates:
             self._open.add(GRADIENTS)
@@ -119,8 +130,14 @@ class Session:
 
     def begin_judging(self, plan: Plan) -> Optional[tuple[str, ...]]:
         """Before such a call. Gives the kinds of tensors that are wanted of it; None: it is none of a training's."""
+        self._end_what_is_over()
         self._raise_if_stopped()
         return None if self._open else self._begin_judging(plan)
+
+    @faults.guarded("end a step of JAX")
+    def _end_what_is_over(self) -> None:
+        if self._is_over:
+            self._end_step()
 
     @faults.guarded("begin a step of JAX")
     def _begin_judging(self, plan: Plan) -> Optional[tuple[str, ...]]:
@@ -139,8 +156,9 @@ class Session:
 
     def begin_event(self, differentiates: bool, updates: bool) -> bool:
         """Before gradients or an update outside of jit are recorded. False: there is no run."""
+        has_run = bool(self._begin_event(differentiates, updates))
         self._raise_if_stopped()
-        return bool(self._begin_event(differentiates, updates))
+        return has_run
 
     @faults.guarded("begin a step of JAX")
     def _begin_event(self, differentiates: bool, updates: bool) -> bool:
@@ -156,7 +174,7 @@ class Session:
 
     @faults.guarded("record an update of JAX")
     def updated(self, gradients: list[tuple[str, Any]]) -> None:
-        self._has_optimizer = True
+        self.has_optimizer = True
         self._own_gradients = []
         self._keep_all(tags.GRADIENT, gradients)
         self._open.add(UPDATE)
@@ -181,29 +199,36 @@ class Session:
     def _end_step_before(self, differentiates: bool, updates: bool) -> None:
         """Gradients behind an update, or an update behind another, belong to the next step. So do gradients behind
         others, where no optimizer says when they are used."""
-        if UPDATE in self._open and (differentiates or updates):
+        if self._is_over:
             self._end_step()
-        elif GRADIENTS in self._open and differentiates and not self._has_optimizer:
+        elif UPDATE in self._open and (differentiates or updates):
+            self._end_step()
+        elif GRADIENTS in self._open and differentiates and not self.has_optimizer:
             self._end_step()
 
     def _end_step(self) -> None:
         own, self._own_gradients = self._own_gradients, []
         self._keep_all(tags.OWN_GRADIENT, [(name.partition("/")[2], value) for name, value in own])
         self._open = set()
+        self._is_over = False
         self._step()
 
     def _step(self) -> None:
         if self._hook is None:
             return
-        self._keep_late_loss()
+        if not self._late_losses and self._hook.end_idle_step():
+            return
+        self._keep_late_losses()
         end = self._hook.step()
         if end.stop_requested:
             self._stop_reason = str(end.stop_reason)
 
-    def _keep_late_loss(self) -> None:
-        late, self._late_loss = self._late_loss, None
-        if late is not None and self._recorder is not None:
-            self._recorder.keep(tags.LOSS, late[0], readable(late[1]))
+    def _keep_late_losses(self) -> None:
+        """On a CPU they are waited for; on other devices the program goes on, and those that are not there are left out."""
+        late, self._late_losses = self._late_losses, []
+        for name, value in late:
+            if self._recorder is not None and (_is_on_cpu(value) or value.is_ready()):
+                self._recorder.keep(tags.LOSS, name, value)
 
     def _recording(self, mode: str) -> Optional[Recorder]:
         """The run's recorder, which the first step opens."""
@@ -229,7 +254,7 @@ class Session:
 
     @faults.guarded("close the run of a training of JAX")
     def close(self) -> None:
-        if self._open:
+        if self._open or self._is_over:
             self._end_step()
         self._is_closed = True
         hook, self._hook, self._recorder = self._hook, None, None
@@ -244,11 +269,8 @@ def _place() -> dict[str, Any]:
     return {"rank": jax.process_index(), "world_size": size} if size > 1 else {}
 
 
-def _steps_in(plan: Plan) -> int:
-    steps = 1
-    for _, length in plan.loops:
-        steps *= length
-    return steps
+def _is_on_cpu(value: Any) -> bool:
+    return all(device.platform == "cpu" for device in value.devices())
 
 
 def _passes(plan: Plan) -> Any:

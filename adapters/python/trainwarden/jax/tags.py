@@ -7,6 +7,7 @@ leaves no trace in what is compiled. Most tags lie beside the program's own valu
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
@@ -23,21 +24,30 @@ RATE = "rate"  # of learning
 METRIC = "metric"  # no tag: a number that a function without gradients gives
 
 
+_MAX_UPDATES = 8  # that wait for being applied
+
+
 class _Inside(threading.local):
     """Of a thread: how deep it is in what differentiates, and in updates of optimizers."""
 
     def __init__(self) -> None:
         self.differentiating = 0
         self.updating = 0
+        self.updates: list[tuple[Any, int]] = []  # a leaf of what optimizers gave last, and which one it was
 
 
 _inside = _Inside()
-_made = 0
+_made: Counter[str] = Counter()
 
 
 def made() -> int:
     """How many tags were made so far in this process. More than before: something was traced anew."""
-    return _made
+    return sum(_made.values())
+
+
+def trained() -> bool:
+    """Was anything traced that trains?"""
+    return _made[GRADIENT] + _made[OWN_GRADIENT] > 0
 
 
 @contextmanager
@@ -60,6 +70,19 @@ def updating() -> Iterator[bool]:
         _inside.updating -= 1
 
 
+def note_updates(updates: Any, group: int) -> None:
+    """An optimizer gave these."""
+    _inside.updates = [*_inside.updates[-_MAX_UPDATES:], *((leaf, group) for leaf in jax.tree_util.tree_leaves(updates)[:1])]
+
+
+def group_of(updates: Any) -> int:
+    """The optimizer that gave them; where they were changed since then, the last one. Its updates are let go."""
+    leaf = next(iter(jax.tree_util.tree_leaves(updates)), None)
+    noted, _inside.updates = _inside.updates, [each for each in _inside.updates if each[0] is not leaf]
+    last = noted[-1][1] if noted else 0
+    return next((group for each, group in noted if each is leaf), last)
+
+
 def mark(kind: str, name: str, value: Any, group: int = 0) -> None:
     """A tag beside a value."""
     through(kind, name, value, group)
@@ -72,14 +95,13 @@ def mark_tree(kind: str, tree: Any, group: int = 0) -> None:
 
 def through(kind: str, name: str, value: Any, group: int = 0) -> Any:
     """The same value with the tag on it, for what is transformed further. Values that are there already have none."""
-    global _made
     if not isinstance(value, jax.core.Tracer) or is_owned() or not is_number(value):
         return value
     try:
         tagged = checkpoint_name(value, f"{PREFIX}{kind}:{group}:{name}")
     except Exception:
         return value  # a transformation that does not know the primitive
-    _made += 1
+    _made[kind] += 1
     return tagged
 
 

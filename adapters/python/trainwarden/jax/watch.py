@@ -15,6 +15,8 @@ from .plans import Plan
 from .session import Session
 from .twins import Captured
 
+_RATE = "hyperparams/learning_rate"  # in the state of optax.inject_hyperparams
+
 
 class Watch:
     """Of the process, while it is attached."""
@@ -130,22 +132,40 @@ class Watch:
             return
         self._mark(tags.GRADIENT, gradients, group)
 
-    def updated(self, state: Any, group: int) -> None:
-        """It gave this state."""
+    def updated(self, updates: Any, state: Any, group: int) -> None:
+        """It gave these."""
         if not trace_state_clean():
-            self._mark(tags.STATE, state, group)
+            self._mark_updated(updates, state, group)
 
-    def applied(self, weights: Any, group: int) -> None:
+    def applied(self, weights: Any, updates: Any) -> None:
         """New weights are there."""
         if trace_state_clean():
             if not is_owned() and self._session.is_ours():
                 self._session.applied(names.leaves_of(weights))
             return
-        self._mark(tags.WEIGHT, weights, group)
+        self._mark(tags.WEIGHT, weights, tags.group_of(updates))
+
+    def has_optimizer(self) -> None:
+        """One was set up: its updates say where steps end."""
+        self._session.has_optimizer = True
+
+    @faults.guarded("mark the state of an optimizer")
+    def _mark_updated(self, updates: Any, state: Any, group: int) -> None:
+        tags.note_updates(updates, group)
+        for name, leaf in names.leaves_of(state):
+            if name.endswith(_RATE):
+                tags.mark(tags.RATE, "learning_rate", leaf)
+            else:
+                tags.mark(tags.STATE, name, leaf, group)
 
     @faults.guarded("mark tensors of JAX")
     def _mark(self, kind: str, tree: Any, group: int) -> None:
         tags.mark_tree(kind, tree, group)
+
+    def tell_what_was_missed(self) -> None:
+        """When the program ends."""
+        if tags.trained() and not self._session.has_begun:
+            faults.say_once("a training was traced, and nothing of it captured: it is not called through jax.jit")
 
     def close(self) -> None:
         self._session.close()

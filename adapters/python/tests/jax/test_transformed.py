@@ -1,0 +1,115 @@
+"""Jitted functions are what they were, and trainings within transformations are captured or said not to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from untouched import EVERYTHING, Runner
+
+import trainwarden
+
+WHOLE = ["bias", "gradient/bias", "gradient/kernel", "kernel"]
+# The steps, the tensors, and what is said of those that cannot be had.
+EXPECTED = {
+    "sharded": (4, ["loss", *WHOLE], None),
+    "cut_weights": (4, ["loss", *WHOLE], None),
+    "shard_map": (4, WHOLE, "1 tensors within shard_map of a jitted function cannot be captured"),
+    "pmap": (0, [], "a training was traced, and nothing of it captured: it is not called through jax.jit"),
+    "cond": (4, [], "7 tensors within cond of a jitted function cannot be captured"),
+    "while_loop": (4, ["bias", "kernel", "loss"], "4 tensors within while of a jitted function cannot be captured"),
+    "multi_steps": (4, ["bias", "kernel", "loss"], "2 tensors within cond of a jitted function cannot be captured"),
+    "two_models": (
+        4,
+        ["loss", "loss#1", *WHOLE, "model_1/bias", "model_1/kernel", "gradient/model_1/bias", "gradient/model_1/kernel"],
+        None,
+    ),
+    "accumulated": (4, ["loss", "loss#1", *WHOLE], None),
+    "keys_and_halves": (4, ["loss", *WHOLE], None),
+}
+
+
+def test_a_jitted_function_is_what_it_was(runner: Runner) -> None:
+    done = runner.captured("jitted.py")
+    assert done.plain.exit_code == 0, done.plain.stderr
+    assert done.attached.stdout.splitlines() == done.plain.stdout.splitlines()
+    assert done.attached.stderr == done.plain.stderr
+
+
+@pytest.mark.parametrize("way", list(EXPECTED))
+def test_what_cannot_be_captured_is_said_and_nothing_changes(runner: Runner, way: str) -> None:
+    done = runner.captured("transformed.py", way)
+    steps, names, said = EXPECTED[way]
+    assert done.plain.exit_code == 0, done.plain.stderr
+    assert done.attached.stdout == done.plain.stdout
+    assert done.attached.stderr.replace(done.plain.stderr, "") == ("" if said is None else f"trainwarden: {said}\n")
+    if steps == 0:
+        assert not done.run_dir.exists()
+        return
+    assert sorted(done.trial.tensor_names()) == sorted(names)
+    assert done.trial.losses == []
+    if names:
+        assert done.trial.steps("train") == list(range(steps))
+
+
+def test_arrays_that_are_cut_over_devices_are_whole_in_the_run(runner: Runner) -> None:
+    done = runner.captured("transformed.py", "cut_weights")
+    weights = bytes.fromhex(done.plain.stdout.split()[-1])
+    expected = np.frombuffer(weights, np.float32)
+    assert np.asarray(done.trial.value("kernel", 3)).ravel().tolist() == expected[1:].tolist()
+
+
+FAULTS = {
+    "twin": "import trainwarden.jax.twins as twins; twins.jaxpr_as_fun = None",
+    "plan": "import trainwarden.jax.twins as twins; twins.plan_and_program = None",
+    "record": "import trainwarden.jax.recorder as recorder; recorder.Recorder.record = None",
+    "tag": "import trainwarden.jax.tags as tags; tags.mark_tree = None",
+}
+
+
+@pytest.mark.parametrize("fault", list(FAULTS))
+def test_a_fault_of_ours_is_none_of_the_trainings(runner: Runner, fault: str, tmp_path: Path) -> None:
+    program = f"import jax; {FAULTS[fault]}; import runpy, sys; sys.argv = ['train.py', 'donated']; "
+    program += "runpy.run_path('train.py', run_name='__main__')"
+    ended = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run", EVERYTHING))
+    assert (ended.exit_code, ended.stdout) == (0, runner.captured("train.py", "donated").plain.stdout)
+    assert "Traceback" not in ended.stderr and ended.stderr.count("trainwarden: error") <= 3, ended.stderr
+
+
+def test_who_owns_a_step_captures_it(runner: Runner, tmp_path: Path) -> None:
+    """A trainer further out, as Keras': this adapter stands back."""
+    program = (
+        "from trainwarden._owners import owning; import runpy, sys; sys.argv = ['train.py', 'optax_jit']\n"
+        "with owning(): runpy.run_path('train.py', run_name='__main__')"
+    )
+    ended = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run", EVERYTHING))
+    assert (ended.exit_code, ended.stderr) == (0, "")
+    assert ended.stdout == runner.captured("train.py", "optax_jit").plain.stdout
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_is_not_captured_is_compiled_once(runner: Runner, tmp_path: Path) -> None:
+    """Helpers that are jitted get no twin."""
+    program = (
+        "import jax, jax.numpy as jnp\n"
+        "compiled = []\n"
+        "jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: compiled.append(event))\n"
+        "helper = jax.jit(lambda x: jnp.tanh(x) * 2)\n"
+        "for _ in range(3): helper(jnp.ones(3))\n"
+        "print(sorted(compiled))"
+    )
+    plain = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run"))
+    without = {**runner.attached_environment(tmp_path / "run"), "TRAINWARDEN_ATTACH": "0"}
+    assert plain.stdout == runner.start("-c", program, environment=without).stdout
+    assert plain.stdout.count("compile") > 0
+
+
+@pytest.mark.parametrize("first", ["from jax import jit, grad", "import flax.linen", "import equinox", "import optax"])
+def test_the_order_of_imports_does_not_matter(runner: Runner, first: str, tmp_path: Path) -> None:
+    pytest.importorskip(first.split()[1].partition(".")[0])
+    program = f"{first}\nimport runpy, sys; sys.argv = ['train.py', 'by_hand']\n"
+    program += "runpy.run_path('train.py', run_name='__main__')"
+    ended = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run", EVERYTHING))
+    assert ended.exit_code == 0, ended.stderr
+    assert trainwarden.open(tmp_path / "run").steps("train") == list(range(6))
