@@ -12,7 +12,10 @@ import xgboost as xgb
 from untouched import Captured, Runner
 
 import trainwarden
+from trainwarden.boosting.session import Session
+from trainwarden.xgboost.callback import RoundCallback
 from trainwarden.xgboost.facts import IMPORTANCES
+from trainwarden.xgboost.training import XGBoostTraining
 from trainwarden.xgboost.trees import columns_of
 
 WAYS = ["plain", "no_metrics", "dart", "linear", "stops_early", "classes", "own_objective", "forest", "continues"]
@@ -170,6 +173,12 @@ def test_an_error_of_the_program_is_the_programs(runner: Runner) -> None:
     assert ran.trial.steps("train") == [0, 1, 2, 3]
 
 
+def test_our_callback_is_the_first_of_a_set() -> None:
+    others = [xgb.callback.TrainingCallback() for _ in range(50)]
+    ours = RoundCallback(Session(None, XGBoostTraining({}, None)))
+    assert next(iter({ours, *others})) is ours, "XGBoost 1 keeps them so"
+
+
 def test_wrong_parameters_are_told_by_xgboost_alone(runner: Runner, tmp_path: Path) -> None:
     program = "import xgboost as xgb; from data import matrices; xgb.train({'objective': 'nonsense'}, matrices()[0], 3)"
     ended = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run"))
@@ -224,7 +233,7 @@ def test_a_fault_of_ours_is_not_the_programs(
 ) -> None:
     broken = (
         f"import sys; sys.argv = {[program, *arguments]!r}\n"
-        "import xgboost, trainwarden.xgboost.recorder as recorder, trainwarden.faults as faults\n"
+        "import xgboost, trainwarden.boosting.recorder as recorder, trainwarden.faults as faults\n"
         "faults.TOLERATED_FAULTS = 6\n"
         "def broken(*args): raise ValueError('broken')\n"
         "recorder.Recorder.record_metrics = recorder.Recorder.record_round = broken\n"
@@ -233,7 +242,7 @@ def test_a_fault_of_ours_is_not_the_programs(
     ended = runner.start("-c", broken, environment=runner.attached_environment(tmp_path / "run"))
     plain = runner.captured(program, *arguments).plain
     assert (ended.exit_code, ended.stdout) == (0, plain.stdout)
-    assert "could not record a round of XGBoost: ValueError: broken" in ended.stderr
+    assert "could not record a boosting round: ValueError: broken" in ended.stderr
     assert "6 faults of the adapter: nothing more is captured in this process" in ended.stderr
     assert trainwarden.open(tmp_path / "run").state.value == "completed"
 

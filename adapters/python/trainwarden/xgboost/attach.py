@@ -6,24 +6,22 @@ the training no more.
 
 from __future__ import annotations
 
-import functools
 import inspect
-import os
-import sys
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from xgboost import core, training
 
 from .. import faults
-from .._spool import is_in_bucket
+from ..boosting.attachment import Attachment
+from ..boosting.replacing import replace
+from ..boosting.session import Session
+from ..boosting.sessions import Sessions
 from .callback import RoundCallback
-from .session import Session
-from .sessions import Sessions
+from .training import XGBoostTraining
 
-_ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of XGBoost's
-_REBOUND = ("xgboost", "xgboost.training", "xgboost.sklearn")  # where programs and estimators take them from
+_BOUND_IN = ("xgboost", "xgboost.sklearn")  # where programs and estimators take them from
 
-_sessions: Optional[Sessions] = None
+_attachment = Attachment()
 
 
 def attach(run_dir: Optional[str] = None) -> None:
@@ -33,48 +31,33 @@ def attach(run_dir: Optional[str] = None) -> None:
         run_dir: the folder of the first training's run, by default the one that TRAINWARDEN_RUN_DIR or the
             configuration names. Further trainings of the process get RUN_DIR-2, RUN_DIR-3, ...
     """
-    global _sessions
-    if _sessions is not None:
+    if not _attachment.begin(run_dir):
         return
-    folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
-    _sessions = Sessions(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder))
-    faults.on_too_many(detach)
-    _replace("train")
-    _replace("cv")
-    _replace_update("update")
-    _replace_update("boost")
+    replace(training, "train", _following, _BOUND_IN)
+    replace(training, "cv", _following, _BOUND_IN)
+    replace(core.Booster, "update", _updating)
+    replace(core.Booster, "boost", _updating)
 
 
 def detach() -> None:
     """Captures no more in this process, and ends the run that is open."""
-    global _sessions
-    sessions, _sessions = _sessions, None
-    if sessions is not None:
-        sessions.close()
+    _attachment.end()
 
 
-def _replace(name: str) -> None:
-    """xgboost.train or xgboost.cv."""
-    original = getattr(training, name)
-    if hasattr(original, _ORIGINAL):
-        return
+def _following(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Of xgboost.train or xgboost.cv."""
     signature = inspect.signature(original)
 
-    @functools.wraps(original)
     def train(*args: Any, **kwargs: Any) -> Any:
-        sessions = _sessions
+        sessions = _attachment.sessions
         followed = None if sessions is None else _follow(sessions, signature, args, kwargs)
         if sessions is None or followed is None:
             return original(*args, **kwargs)
         session, call = followed
-        with sessions.training(session):
+        with sessions.following(session):
             return original(*call.args, **call.kwargs)
 
-    setattr(train, _ORIGINAL, original)
-    for place in _REBOUND:
-        module = sys.modules.get(place)
-        if getattr(module, name, None) is original:
-            setattr(module, name, train)
+    return train
 
 
 @faults.guarded("follow a training of XGBoost")
@@ -89,34 +72,20 @@ def _follow(
     given = call.arguments
     if any(getattr(each, "captures_itself", False) for each in given.get("callbacks") or []):
         return None  # the hook of smdebug's API
-    session = sessions.begin(given.get("params"), given["dtrain"], given.get("evals"))
+    session = sessions.begin(XGBoostTraining(given.get("params"), given["dtrain"], given.get("evals")))
     if session is None:
         return None
     given["callbacks"] = [RoundCallback(session), *(given.get("callbacks") or [])]
     return session, call
 
 
-def _replace_update(name: str) -> None:
-    original = getattr(core.Booster, name)
-    if hasattr(original, _ORIGINAL):
-        return
+def _updating(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Of Booster.update or Booster.boost."""
 
-    @functools.wraps(original)
     def update(self: Any, dtrain: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(self, dtrain, *args, **kwargs)
-        if _sessions is not None:
-            _sessions.updated(self, dtrain)
+        if _attachment.sessions is not None:
+            _attachment.sessions.updated(self, XGBoostTraining(None, dtrain))
         return result
 
-    setattr(update, _ORIGINAL, original)
-    setattr(core.Booster, name, update)
-
-
-def _forget_in_child() -> None:
-    """A forked child may train, too: joblib's do. The run that is open here is its parent's."""
-    if _sessions is not None:
-        _sessions.start_anew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_in_child)
+    return update

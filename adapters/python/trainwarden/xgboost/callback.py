@@ -6,7 +6,8 @@ from typing import Any
 
 from xgboost.callback import TrainingCallback
 
-from .session import Session
+from ..boosting.session import Session
+from .training import metrics_of
 
 
 class RoundCallback(TrainingCallback):  # type: ignore[misc]
@@ -16,6 +17,11 @@ class RoundCallback(TrainingCallback):  # type: ignore[misc]
         super().__init__()
         self._session = session
 
+    def __hash__(self) -> int:
+        """XGBoost 1 keeps its callbacks in a set, in which that of hash 0 is first when it was put in first. Behind one
+        that raises or ends the training, this one would not hear of the round."""
+        return 0
+
     def before_training(self, model: Any) -> Any:
         self._session.training_begins(model)
         return model
@@ -24,7 +30,7 @@ class RoundCallback(TrainingCallback):  # type: ignore[misc]
         return self._session.round_begins()
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        self._session.round_ends(model, evals_log)
+        self._session.round_ends(model, metrics_of(evals_log))
         return False
 
     def after_training(self, model: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .trees import Column, columns_of
+from ..boosting.training import Column, parts_of_whole
+from .trees import columns_of
 
 IMPORTANCES = ("weight", "gain", "cover", "total_gain", "total_cover")
 # Metrics that are better when they are higher (XGBoost's own list, and what people call their own): they are no loss.
@@ -30,10 +31,7 @@ def importances(model: Any, features: list[str]) -> dict[str, float]:
     values: dict[str, float] = {}
     for kind in IMPORTANCES:
         scores = {name: _number(score) for name, score in model.get_score(importance_type=kind).items()}
-        total = sum(scores.values())
-        for feature in features:
-            share = scores.get(feature, 0.0) / total if total > 0 else 0.0
-            values[f"feature_importance/{kind}/{feature}"] = share
+        values.update(parts_of_whole(scores, features, kind))
     return values
 
 

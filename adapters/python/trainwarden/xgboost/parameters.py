@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Union
+from typing import Any
 
-_MAX_LABELS = 100
-_MAX_CHARACTERS = 200
 # What the booster's own configuration says of the training as a whole, by the names that programs give.
 _OF_THE_BOOSTER = (
     ("objective", ("learner", "objective", "name")),
@@ -33,22 +31,3 @@ def effective(params: Any, model: Any) -> dict[str, Any]:
         if value is not None and name not in parameters and _ALIASES.get(name) not in parameters:
             parameters[name] = value
     return parameters
-
-
-def as_labels(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """For the run: short texts."""
-    texts = {name: str(value) for name, value in parameters.items()}
-    short = [(name, text) for name, text in texts.items() if len(text) <= _MAX_CHARACTERS]
-    return dict(short[:_MAX_LABELS])
-
-
-def as_tensors(parameters: Mapping[str, Any]) -> dict[str, Union[float, list[str]]]:
-    """For rules and reports: numbers where they are, texts else."""
-    return {f"hyperparameters/{name}": _number_or_text(value) for name, value in parameters.items()}
-
-
-def _number_or_text(value: Any) -> Union[float, list[str]]:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return [str(each) for each in value] if isinstance(value, (list, tuple)) else [str(value)]

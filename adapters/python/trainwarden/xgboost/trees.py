@@ -4,11 +4,11 @@ reading the trees of earlier rounds again."""
 from __future__ import annotations
 
 import json
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
-Column = Union["np.ndarray[Any, Any]", list[str]]
+from ..boosting.training import Column
 
 _NUMBERS = {"Tree": np.int64, "Node": np.int64, "Split": np.float64, "Gain": np.float64, "Cover": np.float64}
 COLUMNS = ("Tree", "Node", "ID", "Feature", "Split", "Yes", "No", "Missing", "Gain", "Cover")

@@ -10,9 +10,11 @@ from typing import Any, Optional
 
 from .. import faults
 from .session import Session
+from .training import Training
 
 # A search over parameters trains hundreds of models; a run for each of them would be a heap, not a help.
 MAX_RUNS = 50
+_taken: set[str] = set()  # the folders of this process's runs, also of those of another framework
 
 
 class Sessions:
@@ -26,16 +28,16 @@ class Sessions:
         self._own: Optional[weakref.ref[Any]] = None  # the booster of a loop of the program's own
         self._inside = threading.local()  # .depth: calls of train() within each other
 
-    def begin(self, params: Any, dtrain: Any, evals: Any) -> Optional[Session]:
+    def begin(self, training: Training) -> Optional[Session]:
         """A session for a training that begins; None when it is left alone."""
         with self._lock:
             if self._depth() > 0 or (self._session is not None and self._own is None):
                 return None
             self._end()
-            return self._start(params, dtrain, evals)
+            return self._start(training)
 
     @contextmanager
-    def training(self, session: Session) -> Iterator[None]:
+    def following(self, session: Session) -> Iterator[None]:
         """While train() runs; its session ends with it, however that is."""
         self._inside.depth = self._depth() + 1
         try:
@@ -49,19 +51,25 @@ class Sessions:
                 if self._session is session:
                     self._end()
 
-    @faults.guarded("follow a round of XGBoost")
-    def updated(self, booster: Any, dtrain: Any) -> None:
+    @faults.guarded("follow a boosting round")
+    def updated(self, booster: Any, training: Training) -> None:
         """A booster was updated. Outside of train() that is a round of the first booster that is updated so."""
         if self._depth() > 0:
             return
         with self._lock:
             if self._session is None:
-                if self._start(None, dtrain, None) is None:
+                if self._start(training) is None:
                     return
                 self._own = weakref.ref(booster)
             if self._own is None or self._own() is not booster or self._session is None:
                 return
-            self._session.own_round(booster, dtrain)
+            self._session.own_round(booster, training)
+
+    def about_to_replace(self, model: Any) -> None:
+        """The framework is about to empty a model that it has trained: a round that is open is the last."""
+        session = self._session
+        if session is not None and session.is_of(model):
+            session.training_ends(model)
 
     def start_anew(self) -> None:
         """In a forked child: what is open belongs to the parent."""
@@ -75,17 +83,29 @@ class Sessions:
     def _depth(self) -> int:
         return getattr(self._inside, "depth", 0)
 
-    def _start(self, params: Any, dtrain: Any, evals: Any) -> Optional[Session]:
+    def _start(self, training: Training) -> Optional[Session]:
         if self._runs == MAX_RUNS:
             faults.say(f"{MAX_RUNS} trainings of this process were captured; those behind them are not")
         self._runs += 1
         if self._runs > MAX_RUNS:
             return None
-        folder = self._run_dir
-        if folder is not None and self._runs > 1:
-            folder = f"{folder.rstrip('/')}-{self._runs}"
-        self._session = Session(folder, params, dtrain, evals)
+        folder = self._free_folder()
+        self._session = Session(folder, training)
         return self._session
+
+    def _free_folder(self) -> Optional[str]:
+        """RUN_DIR, RUN_DIR-2, ...; None: the environment has the word."""
+        if self._run_dir is None:
+            return None
+        number = self._runs
+        while (folder := self._numbered(number)) in _taken:
+            number += 1
+        _taken.add(folder)
+        return folder
+
+    def _numbered(self, number: int) -> str:
+        folder = self._run_dir or ""
+        return folder if number == 1 else f"{folder.rstrip('/')}-{number}"
 
     def _end(self) -> None:
         session, self._session, self._own = self._session, None, None

@@ -1,6 +1,6 @@
 """Recorder: what a round leaves in the run.
 
-Metrics are free, XGBoost has computed them, and are kept of every round. The rest costs more than a small round does:
+Metrics are free, the framework has computed them, and are kept of every round. The rest costs more than a small round does:
 it is kept when a configuration or a rule wants it, and without a word of anybody's at the rounds 1, 2, 4, 8, ... and
 the last. Contributions of features (SHAP) cost many times a round and are made only where they are asked for.
 """
@@ -8,29 +8,24 @@ the last. Contributions of features (SHAP) cost many times a round and are made 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Optional, Union
 
 import numpy as np
 
 from .. import faults
 from ..hook import Hook
-from . import facts
-from .trees import COLUMNS
+from .training import MAX_EXPLAINED_ROWS, Metric, Training
 
-_MAX_EXPLAINED_ROWS = 500
 _MAX_FEATURES = 1000  # several tensors each
 
 
 class Recorder:
     """Of one training."""
 
-    def __init__(
-        self, hook: Hook, dtrain: Any, evals: list[Any], parameters: Mapping[str, Union[float, list[str]]]
-    ) -> None:
+    def __init__(self, hook: Hook, training: Training, parameters: Mapping[str, Union[float, list[str]]]) -> None:
         self._hook = hook
-        self._dtrain = dtrain
-        self._judged = evals[-1][0] if evals else dtrain  # the matrix whose predictions are kept, as smdebug's hook does
+        self._training = training
         self._ids: dict[str, int] = {}  # of all tensors, by name
         self._groups: dict[str, list[int]] = {}  # of those of a collection
         self._parameters = parameters
@@ -38,11 +33,11 @@ class Recorder:
         self._has_metrics = False
         self._features: list[str] = []
 
-    def record_metrics(self, evals_log: Mapping[str, Mapping[str, list[Any]]]) -> None:
-        self._has_metrics = bool(evals_log)
-        for data, metrics in evals_log.items():
-            for metric, values in metrics.items():
-                self._keep_metric(data, metric, values[-1])
+    def record_metrics(self, metrics: Iterable[Metric]) -> None:
+        self._has_metrics = False
+        for metric in metrics:
+            self._has_metrics = True
+            self._keep_metric(metric)
 
     def record_round(self, model: Any, is_last: bool) -> None:
         """Behind record_metrics() of the same round."""
@@ -50,28 +45,32 @@ class Recorder:
         self._rounds += 1
         if self._rounds == 1:
             self._keep("hyperparameters", self._parameters, is_due=True)
-        if facts.is_packed(model):
+        if self._training.is_packed(model):
             return  # the boosters of a cross-validation; nobody keeps any of them
         if not self._features:
-            self._features = facts.feature_names(model, self._dtrain)
+            self._features = self._training.feature_names(model)
             if len(self._features) > _MAX_FEATURES:
                 faults.say_once(f"{len(self._features)} features: their importances and contributions are not captured")
         if not self._has_metrics and is_due:
             self._measure(model)
-        self._record("trees", lambda: list(COLUMNS), lambda: facts.last_trees(model), is_due)
-        self._record("predictions", list, lambda: {"predictions": model.predict(self._judged)}, is_due)
-        self._record("labels", list, lambda: {"labels": self._judged.get_label()}, is_due)
+        training = self._training
+        self._record("trees", lambda: list(training.tree_columns), lambda: training.last_trees(model), is_due)
+        self._record("predictions", list, lambda: {"predictions": training.predictions(model)}, is_due)
+        self._record("labels", list, lambda: {"labels": training.labels(model)}, is_due)
         if len(self._features) <= _MAX_FEATURES:
             self._record_features(model, is_due)
 
     def _record_features(self, model: Any, is_due: bool) -> None:
         def of_importances() -> list[str]:
-            return [f"{kind}/{feature}" for kind in facts.IMPORTANCES for feature in self._features]
+            return [f"{kind}/{feature}" for kind in self._training.importance_kinds for feature in self._features]
 
         def of_contributions() -> list[str]:
             return [*self._features, "bias"]
 
-        self._record("feature_importance", of_importances, lambda: facts.importances(model, self._features), is_due)
+        def compute_importances() -> dict[str, float]:
+            return self._training.importances(model, self._features)
+
+        self._record("feature_importance", of_importances, compute_importances, is_due)
         self._record("average_shap", of_contributions, lambda: self._explain(model)[0], False)
         self._record("full_shap", of_contributions, lambda: self._explain(model)[1], False)
 
@@ -113,12 +112,12 @@ class Recorder:
             else:
                 self._hook.save_tensor(identity, value)
 
-    def _keep_metric(self, data: str, metric: str, value: Any) -> None:
-        if isinstance(value, tuple):  # of a cross-validation: the mean of its folds, and how far they are apart
-            value, deviation = value
-            self._hook.observe(self._id(f"{data}-{metric}-std", "metrics"), float(deviation))
-        collections = ("metrics", "losses") if facts.is_loss(metric) else ("metrics",)
-        self._hook.observe(self._id(f"{data}-{metric}", *collections), float(value))
+    def _keep_metric(self, metric: Metric) -> None:
+        name = f"{metric.data}-{metric.name}"
+        if metric.deviation is not None:
+            self._hook.observe(self._id(f"{name}-std", "metrics"), metric.deviation)
+        collections = ("metrics", "losses") if metric.is_loss else ("metrics",)
+        self._hook.observe(self._id(name, *collections), metric.value)
 
     def _id(self, name: str, *collections: str) -> int:
         identity = self._ids.get(name)
@@ -128,14 +127,15 @@ class Recorder:
 
     def _measure(self, model: Any) -> None:
         """A program that asks for no metric gets those of its objective, on what it trains with."""
-        for data, metric, value in facts.metrics_on(model, self._dtrain, "train"):
-            self._keep_metric(data, metric, value)
+        begin = time.perf_counter_ns()
+        metrics = self._training.own_metrics(model)
+        self._hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
+        for metric in metrics:
+            self._keep_metric(metric)
 
     def _explain(self, model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The mean contribution of each feature, and its contribution to each row, of the first rows."""
-        rows = min(self._judged.num_row(), _MAX_EXPLAINED_ROWS)
-        sample = self._judged if rows == self._judged.num_row() else self._judged.slice(list(range(rows)))
-        shares = facts.contributions(model, sample)
+        shares = self._training.contributions(model, MAX_EXPLAINED_ROWS)
         explained = [*self._features, "bias"]
         return (
             {f"average_shap/{name}": shares[..., column].mean(axis=0) for column, name in enumerate(explained)},

@@ -1,0 +1,27 @@
+"""Puts functions of ours in the place of a framework's, once."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable
+from typing import Any, Callable
+
+_ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of the framework's
+
+
+def replace(owner: Any, name: str, stand_in: Callable[[Any], Any], bound_in: Iterable[str] = ()) -> None:
+    """`stand_in(original)` takes the place of owner.NAME.
+
+    Arguments:
+        owner: a module or a class.
+        bound_in: modules that have bound the original by its name, where they are imported.
+    """
+    original = getattr(owner, name, None)
+    if original is None or hasattr(original, _ORIGINAL):
+        return
+    function = functools.wraps(original)(stand_in(original))
+    setattr(function, _ORIGINAL, original)
+    for place in (owner, *(sys.modules.get(each) for each in bound_in)):
+        if getattr(place, name, None) is original:
+            setattr(place, name, function)

@@ -1,0 +1,101 @@
+"""Attach: lightgbm.train, lightgbm.cv, the estimators that call them, and loops of one's own over Booster.update.
+
+They are given callbacks of ours beside the program's own. When a training ends, LightGBM makes its model anew from a
+text, without the data: what is to be known of the last round is asked just before that.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Optional
+
+from lightgbm import basic, engine
+
+from .. import faults
+from ..boosting.attachment import Attachment
+from ..boosting.replacing import replace
+from ..boosting.session import Session
+from ..boosting.sessions import Sessions
+from .callbacks import callbacks_of
+from .training import LightGBMTraining
+
+_BOUND_IN = ("lightgbm", "lightgbm.sklearn")  # where programs and estimators take them from
+
+_attachment = Attachment()
+
+
+def attach(run_dir: Optional[str] = None) -> None:
+    """Captures each training of this process from now on. A second call does nothing.
+
+    Arguments:
+        run_dir: the folder of the first training's run, by default the one that TRAINWARDEN_RUN_DIR or the
+            configuration names. Further trainings of the process get RUN_DIR-2, RUN_DIR-3, ...
+    """
+    if not _attachment.begin(run_dir):
+        return
+    replace(engine, "train", _following, _BOUND_IN)
+    replace(engine, "cv", _following, _BOUND_IN)
+    replace(basic.Booster, "update", _updating)
+    replace(basic.Booster, "model_from_string", _emptying)
+
+
+def detach() -> None:
+    """Captures no more in this process, and ends the run that is open."""
+    _attachment.end()
+
+
+def _following(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Of lightgbm.train or lightgbm.cv."""
+    signature = inspect.signature(original)
+
+    def train(*args: Any, **kwargs: Any) -> Any:
+        sessions = _attachment.sessions
+        followed = None if sessions is None else _follow(sessions, signature, args, kwargs)
+        if sessions is None or followed is None:
+            return original(*args, **kwargs)
+        session, call = followed
+        with sessions.following(session):
+            return original(*call.args, **call.kwargs)
+
+    return train
+
+
+@faults.guarded("follow a training of LightGBM")
+def _follow(
+    sessions: Sessions, signature: inspect.Signature, args: Any, kwargs: Any
+) -> Optional[tuple[Session, inspect.BoundArguments]]:
+    """A session, and the call of train() with its callbacks in it; None for a training that is left alone."""
+    try:
+        call = signature.bind(*args, **kwargs)
+    except TypeError:
+        return None  # LightGBM says what is wrong with the call
+    given = call.arguments
+    session = sessions.begin(LightGBMTraining(given.get("params"), given.get("train_set"), given.get("valid_sets")))
+    if session is None:
+        return None
+    # In front: LightGBM numbers the program's own from the end.
+    given["callbacks"] = [*callbacks_of(session), *(given.get("callbacks") or [])]
+    return session, call
+
+
+def _updating(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Of Booster.update."""
+
+    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, *args, **kwargs)
+        if _attachment.sessions is not None:
+            _attachment.sessions.updated(self, LightGBMTraining(self.params))
+        return result
+
+    return update
+
+
+def _emptying(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Of Booster.model_from_string."""
+
+    def model_from_string(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if _attachment.sessions is not None:
+            _attachment.sessions.about_to_replace(self)
+        return original(self, *args, **kwargs)
+
+    return model_from_string

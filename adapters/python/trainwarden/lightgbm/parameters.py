@@ -1,0 +1,34 @@
+"""The hyper-parameters of a training: what the program gave, and what LightGBM really uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# Of the hundred and more of LightGBM those that matter most, by its own names.
+_MATTER_MOST = (
+    "objective", "boosting", "num_class", "learning_rate", "num_leaves", "max_depth", "min_data_in_leaf", "metric"
+)  # fmt: skip
+
+
+def effective(params: Any, model: Any) -> dict[str, Any]:
+    """The parameters as given, and those that matter most as the booster has them."""
+    given = dict(params) if isinstance(params, Mapping) else {}
+    parameters = {str(name): _named(value) for name, value in given.items() if value is not None}
+    used = _used(model.model_to_string(num_iteration=1))
+    for name in _MATTER_MOST:
+        if name in used and name not in parameters:
+            parameters[name] = used[name]
+    return parameters
+
+
+def _named(value: Any) -> Any:
+    """A function is an objective of the program's own."""
+    return getattr(value, "__name__", "custom") if callable(value) else value
+
+
+def _used(text: str) -> dict[str, str]:
+    """The lines "[NAME: VALUE]" that stand behind the trees of a model's text."""
+    lines = text[text.rfind("\nparameters:") :].splitlines()
+    pairs = (line[1:-1].split(": ", 1) for line in lines if line.startswith("[") and line.endswith("]"))
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and pair[1]}

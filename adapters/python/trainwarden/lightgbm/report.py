@@ -1,0 +1,8 @@
+"""python -m trainwarden.lightgbm.report RUN: a page about a run of LightGBM, and its numbers."""
+
+import sys
+
+from ..tree_report.command import main
+
+if __name__ == "__main__":
+    sys.exit(main("trainwarden.lightgbm.report"))

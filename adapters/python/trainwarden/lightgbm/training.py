@@ -1,0 +1,120 @@
+"""LightGBMTraining: what LightGBM tells of one of its trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Optional
+
+import numpy as np
+from lightgbm import basic
+
+from ..boosting.training import MAX_EXPLAINED_ROWS, Column, Metric, parts_of_whole
+from .parameters import effective
+from .trees import COLUMNS, columns_of
+
+# "split" is what XGBoost calls "weight": it is kept under both, as rules that know trees ask for that of XGBoost.
+_KINDS = {"split": "split", "weight": "split", "gain": "gain"}
+
+
+class LightGBMTraining:
+    """See boosting/training.py. A model is a Booster, or the CVBooster of lightgbm.cv."""
+
+    importance_kinds: tuple[str, ...] = tuple(_KINDS)
+    tree_columns: tuple[str, ...] = COLUMNS
+
+    def __init__(self, params: Any, train_set: Any = None, valid_sets: Any = None) -> None:
+        self._params = params
+        self._first_rows = _first_rows(train_set, valid_sets)
+
+    def rounds(self, model: Any) -> Optional[int]:
+        return 0 if self.is_packed(model) else int(model.current_iteration())
+
+    def parameters(self, model: Any) -> dict[str, Any]:
+        return effective(self._params, model.boosters[0] if self.is_packed(model) else model)
+
+    def place(self) -> Optional[tuple[int, int]]:
+        return None
+
+    def is_packed(self, model: Any) -> bool:
+        return hasattr(model, "boosters")
+
+    def feature_names(self, model: Any) -> list[str]:
+        return list(model.feature_name())
+
+    def own_metrics(self, model: Any) -> list[Metric]:
+        return list(metrics_of(model.eval_train()))
+
+    def importances(self, model: Any, features: list[str]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for kind, asked in _KINDS.items():
+            scores = model.feature_importance(importance_type=asked, iteration=-1)
+            found.update(parts_of_whole(dict(zip(features, map(float, scores))), features, kind))
+        return found
+
+    def last_trees(self, model: Any) -> dict[str, Column]:
+        dump = model.dump_model(num_iteration=1, start_iteration=model.current_iteration() - 1)
+        found = columns_of(dump["tree_info"], dump["feature_names"])
+        return {f"trees/{name}": column for name, column in found.items()}
+
+    def predictions(self, model: Any) -> Any:
+        """As the booster has them of its sets, by which it computes its metrics; the rows themselves may be gone."""
+        number = self._judged(model)
+        if number == 0 and self._is_dart(model):
+            raise ValueError("of the data that are trained with, dart would drop trees for that")
+        return np.array(model._Booster__inner_predict(data_idx=number))
+
+    def labels(self, model: Any) -> Any:
+        number = self._judged(model)
+        labels = (model.valid_sets[number - 1] if number else model.train_set).get_label()
+        if labels is None:
+            raise ValueError("the data have none")
+        return np.asarray(labels)
+
+    def contributions(self, model: Any, rows: int) -> Any:
+        """By a copy: LightGBM 4.7 crashes when it explains a booster, trains it on and explains it again."""
+        if self._first_rows is None:
+            raise ValueError("LightGBM has freed the rows before the training began")
+        verbosity = _verbosity(model.params)  # it is the library's, and the last who predicts has set it
+        copy = basic.Booster(model_str=model.model_to_string(num_iteration=-1))
+        shares = np.asarray(copy.predict(self._first_rows[:rows], pred_contrib=True, verbosity=verbosity))
+        classes = model.num_model_per_iteration()
+        return shares if classes == 1 else shares.reshape(len(shares), classes, -1)
+
+    def _judged(self, model: Any) -> int:
+        """LightGBM's number of the set whose predictions are kept: 0 is what is trained with."""
+        return len(model.valid_sets)
+
+    def _is_dart(self, model: Any) -> bool:
+        names = ("boosting", "boosting_type", "boost")
+        return any((self._params or {}).get(name) == "dart" or model.params.get(name) == "dart" for name in names)
+
+
+def _verbosity(params: Mapping[str, Any]) -> Any:
+    return next((params[name] for name in ("verbosity", "verbose") if params.get(name) is not None), 1)
+
+
+def _first_rows(train_set: Any, valid_sets: Any) -> Any:
+    """Of the set whose predictions are kept, to be explained: LightGBM frees the rows when it has made bins of them."""
+    valid = valid_sets if isinstance(valid_sets, (list, tuple)) else [valid_sets]
+    judged = [each for each in valid if each is not None and each is not train_set] or [train_set]
+    data: Any = getattr(judged[-1], "data", None)
+    if not hasattr(data, "shape"):  # the name of a file, a list, nothing
+        return None
+    rows = data[:MAX_EXPLAINED_ROWS]
+    return rows.copy() if hasattr(rows, "copy") else rows
+
+
+def metrics_of(results: Iterable[Any]) -> Iterator[Metric]:
+    """Of what LightGBM's callbacks and evaluations get; before 4.7 plain tuples, of a cross-validation with "cv_agg" in
+    place of the set's name."""
+    for result in results:
+        if hasattr(result, "dataset_name"):
+            data, name, value = result.dataset_name, result.metric_name, result.metric_value
+            is_higher_better, deviation = result.maximize, result.metric_std_dev
+        else:
+            data, name, value, is_higher_better = result[:4]
+            deviation = result[4] if len(result) > 4 else None
+            if data == "cv_agg":
+                data, _, name = name.partition(" ")
+        spread = None if deviation is None else float(deviation)
+        yield Metric(data, name, float(value), not is_higher_better, spread)

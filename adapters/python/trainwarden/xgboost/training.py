@@ -1,0 +1,73 @@
+"""XGBoostTraining: what XGBoost tells of one of its trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Optional
+
+from xgboost.core import XGBoostError
+
+from ..boosting.training import Column, Metric
+from . import facts
+from .parameters import effective
+from .ranks import rank_and_size
+from .trees import COLUMNS
+
+
+class XGBoostTraining:
+    """See boosting/training.py. A model is a Booster, or what xgboost.cv gives its callbacks."""
+
+    importance_kinds: tuple[str, ...] = facts.IMPORTANCES
+    tree_columns: tuple[str, ...] = COLUMNS
+
+    def __init__(self, params: Any, dtrain: Any, evals: Any = None) -> None:
+        self._params = params
+        self._dtrain = dtrain
+        # The matrix whose predictions are kept: that of smdebug's hook.
+        self._judged = list(evals)[-1][0] if evals else dtrain
+
+    def rounds(self, model: Any) -> Optional[int]:
+        try:
+            return int(model.num_boosted_rounds())
+        except XGBoostError:
+            return None  # of parameters that are wrong, which XGBoost tells the program in a moment
+
+    def parameters(self, model: Any) -> dict[str, Any]:
+        return effective(self._params, model.cvfolds[0].bst if self.is_packed(model) else model)
+
+    def place(self) -> Optional[tuple[int, int]]:
+        return rank_and_size()
+
+    def is_packed(self, model: Any) -> bool:
+        return facts.is_packed(model)
+
+    def feature_names(self, model: Any) -> list[str]:
+        return facts.feature_names(model, self._dtrain)
+
+    def own_metrics(self, model: Any) -> list[Metric]:
+        found = facts.metrics_on(model, self._dtrain, "train")
+        return [Metric(data, name, value, facts.is_loss(name)) for data, name, value in found]
+
+    def importances(self, model: Any, features: list[str]) -> dict[str, float]:
+        return facts.importances(model, features)
+
+    def last_trees(self, model: Any) -> dict[str, Column]:
+        return facts.last_trees(model)
+
+    def predictions(self, model: Any) -> Any:
+        return model.predict(self._judged)
+
+    def labels(self, model: Any) -> Any:
+        return self._judged.get_label()
+
+    def contributions(self, model: Any, rows: int) -> Any:
+        is_whole = self._judged.num_row() <= rows
+        return facts.contributions(model, self._judged if is_whole else self._judged.slice(list(range(rows))))
+
+
+def metrics_of(evals_log: Mapping[str, Mapping[str, list[Any]]]) -> Iterator[Metric]:
+    """The newest of each, as XGBoost keeps them for its callbacks."""
+    for data, metrics in evals_log.items():
+        for name, values in metrics.items():
+            value, deviation = values[-1] if isinstance(values[-1], tuple) else (values[-1], None)
+            yield Metric(data, name, float(value), facts.is_loss(name), None if deviation is None else float(deviation))
