@@ -43,5 +43,5 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     raise NotHere(
         f"sagemaker.{name}: Trainwarden has of SageMaker's SDK what trains: {', '.join(__all__)}, "
-        "and the modules analytics, aws, debugger, experiments, lineage, mxnet, processing, pytorch, sklearn and tensorflow"
+        "and the modules analytics, aws, debugger, experiments, lineage, mxnet, processing, pytorch, sklearn, tensorflow and xgboost"
     )

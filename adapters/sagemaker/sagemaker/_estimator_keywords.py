@@ -109,6 +109,7 @@ _COMMON = [*_SCRIPT, *_WHERE, *_WATCHED, *_RECORDS, *_OF_THE_CLOUD]
 ESTIMATOR = _ordered("Estimator", _COMMON)
 PYTORCH = _ordered("PyTorch", _COMMON, _OF_FRAMEWORKS)
 MXNET = _ordered("MXNet", _COMMON, _OF_FRAMEWORKS)
+XGBOOST = _ordered("XGBoost", _COMMON, _OF_FRAMEWORKS)
 TENSORFLOW = _ordered("TensorFlow", _COMMON, _OF_FRAMEWORKS, _OF_TENSORFLOW)
 
 FIT = Keywords(

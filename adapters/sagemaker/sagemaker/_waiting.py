@@ -12,6 +12,7 @@ from typing import Any
 from ._description import ENDED
 from ._program import find_program
 from ._say import say
+from ._tree_report import write_reports
 from .exceptions import UnexpectedStatusException
 
 _POLL_SECONDS = 1.0
@@ -55,6 +56,7 @@ def follow(client: Any, job: str, logs: Any = "All", *, wait: bool = True, poll:
     if wait:
         print(f"Training seconds: {description.get('TrainingTimeInSeconds', 0)}")
         print(f"Billable seconds: {description.get('BillableTimeInSeconds', 0)}")
+        write_reports(description)
         check_end(description)
 
 
@@ -72,6 +74,7 @@ def wait_for_end(client: Any, job: str, poll: float = _POLL_SECONDS) -> dict[str
         seen += len(news)
         if description["TrainingJobStatus"] in ENDED:
             print(flush=True)
+            write_reports(description)
             check_end(description)
             return description
         time.sleep(poll)

@@ -222,7 +222,7 @@ class Estimator(EstimatorBase):
     keywords = ESTIMATOR
 
 
-_CAPTURED = ("torch", "mxnet")  # without a changed line
+_CAPTURED = ("torch", "mxnet", "xgboost")  # without a changed line
 
 
 class Framework(EstimatorBase):
