@@ -61,7 +61,7 @@ def _replace(owner: Any, name: str, follow: Callable[[Callable[..., Any]], Calla
 def _following_calls(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         session = _session
-        if session is None or not session.is_ours():
+        if session is None or session.passes_over(self):
             return original(self, *args, **kwargs)
         _wait(session.call_begins(self))
         session.call_goes_on(self)

@@ -20,6 +20,7 @@ class Series:
 
     def __init__(self, hook: Hook, stem: str, collections: Iterable[str], of_index: tuple[str, ...] = ()) -> None:
         """`of_index`: a further collection for the tensor at each index, or ""."""
+        self.known: list[int] = []  # the numbers of its tensors; who has others to look at may share the list
         self._hook = hook
         self._stem = stem
         self._collections = list(collections)
@@ -42,17 +43,20 @@ class Series:
         while index >= len(self._ids):
             more = filter(None, self._of_index[len(self._ids) : len(self._ids) + 1])
             self._ids.append(self._hook.declare(f"{self._stem}{len(self._ids)}", [*self._collections, *more]))
+            self.known.append(self._ids[-1])
         return self._ids[index]
 
 
 class Layer:
     """A block that is no loss."""
 
-    def __init__(self, hook: Hook, block: Any, more_of_inputs: list[str]) -> None:
+    def __init__(self, hook: Hook, block: Any, more_of_inputs: list[str], known: list[int]) -> None:
+        """The numbers of its tensors are added to those that are known."""
         name = block.name or type(block).__name__.lower()  # the outermost block of many programs has an empty one
         of_index = output_kinds_by_index(block)
         self._inputs = Series(hook, f"{name}_input_", ["inputs", *input_kinds(block), *more_of_inputs])
         self._outputs = Series(hook, f"{name}_output_", ["outputs", *output_kinds(block)], of_index)
+        self._inputs.known = self._outputs.known = known
 
     def wanted(self, step: int, args: Any, output: Any) -> list[Held]:
         """Of one call."""

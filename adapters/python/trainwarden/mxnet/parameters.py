@@ -28,11 +28,14 @@ class Parameters:
     def __init__(self, hook: Hook) -> None:
         self._hook = hook
         self._slots: weakref.WeakKeyDictionary[Any, list[_Slot]] = weakref.WeakKeyDictionary()
+        self._ids: weakref.WeakKeyDictionary[Any, list[int]] = weakref.WeakKeyDictionary()
 
     def wanted(self, trainer: Any) -> Iterator[Held]:
         """What is wanted of a trainer that is about to update, of the first of several devices."""
-        for slot in self._of(trainer):
-            yield from self._of_slot(slot)
+        slots = self._of(trainer)
+        if any(map(self._hook.wants, self._ids[trainer])):
+            for slot in slots:
+                yield from self._of_slot(slot)
 
     def declare(self, trainer: Any) -> None:
         """Before the first step is asked about, so that the hook knows what there is."""
@@ -42,6 +45,8 @@ class Parameters:
         slots = self._slots.get(trainer)
         if slots is None:
             slots = self._slots[trainer] = [_Slot(self._hook, parameter) for parameter in trainer._params]
+            numbers = (number for slot in slots for number in (slot.weight, slot.gradient))
+            self._ids[trainer] = [number for number in numbers if number >= 0]
         return slots
 
     def _of_slot(self, slot: _Slot) -> Iterator[Held]:

@@ -26,6 +26,8 @@ class Recorder:
         self._hook = hook
         self._saver = ArraySaver(hook)
         self._layers: dict[int, Union[Layer, LossLayer]] = {}  # by the block's id
+        self._of_calls: list[int] = []  # the tensors of all layers
+        self._is_quiet = False  # none of them is wanted in this step
         self._parameters = Parameters(hook)
         self._heads = LossLayer(hook, "loss")
         self._rate = hook.declare("learning_rate", ["scalars"])
@@ -40,6 +42,11 @@ class Recorder:
         self._held.clear()
         self._has_loss = False
         self.is_idle = not self._hook.wants_anything()
+        self._is_quiet = self.is_idle or not any(map(self._hook.wants, self._of_calls))
+
+    def passes_over(self, block: Any) -> bool:
+        """Is nothing wanted of a call of this block?"""
+        return self._is_quiet and type(self._layers.get(id(block))) is Layer
 
     def expect(self, trainer: Any) -> None:
         self._parameters.declare(trainer)
@@ -54,7 +61,7 @@ class Recorder:
                 return  # it is being traced
             layer = self._layers[id(block)] = self._layer_of(block, is_loss, is_root)
             weakref.finalize(block, self._layers.pop, id(block), None).atexit = False
-        elif self.is_idle:
+        elif self.is_idle or (self._is_quiet and not is_loss):
             return
         self._held += layer.wanted(self._step, args, output)
 
@@ -65,7 +72,7 @@ class Recorder:
         if not self._has_convolution and is_convolution(block):  # the first gets the images
             self._has_convolution = True
             more_of_inputs.append("image_inputs")
-        return Layer(self._hook, block, more_of_inputs)
+        return Layer(self._hook, block, more_of_inputs, self._of_calls)
 
     def see_backward(self, heads: Any) -> None:
         """A program without a loss of Gluon's has computed its loss by itself: it is what backward() begins with."""

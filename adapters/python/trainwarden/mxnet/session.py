@@ -51,6 +51,13 @@ class Session:
 
     # Calls.
 
+    def passes_over(self, block: Any) -> bool:
+        """Is a call of this block of no interest?"""
+        recorder = self._recorder
+        if self._root is None or block is self._root or recorder is None:
+            return not self.is_ours()
+        return recorder.passes_over(block) or not self.is_ours()
+
     @faults.guarded("follow a call of a block")
     def call_begins(self, block: Any) -> Optional[list[Any]]:
         """What is to be waited for before call_goes_on(): the step before ends with this call."""

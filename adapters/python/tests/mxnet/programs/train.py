@@ -58,14 +58,14 @@ for step, (images, labels) in enumerate(batches):
     if way == "clips":
         trainer.allreduce_grads()
         gluon.utils.clip_global_norm([each.grad() for each in parameters if each.grad_req != "null"], 0.5)
+    for index, loss in enumerate(losses):
+        seeing.note(step, **{f"loss{index}": loss.mean()})
+        loss[:] = -1  # the program's own, and what it was is captured already
     seeing.note_update(step, parameters)
     if way in ("clips", "devices_summed"):
         trainer.update(8)
     else:
         trainer.step(8)
-    for index, loss in enumerate(losses):
-        seeing.note(step, **{f"loss{index}": loss.mean()})
-        loss[:] = -1  # the program's own, and computed already
     if way == "accumulates":
         model.collect_params().zero_grad()
     print(step)

@@ -35,7 +35,9 @@ if __name__ == "__main__":
     model.initialize()
     trainer = gluon.Trainer(model.collect_params(), "sgd", {"learning_rate": 0.1})
     words = mx.nd.array(random.randint(0, 50, (4, 7)))
+    normalize = transforms.Normalize(0.5, 0.5)
     for step, (images, labels) in enumerate(load()):
+        images = normalize(images[0])
         with autograd.record():
             loss = criterion(model(words, step % 2 == 1), labels + images.mean())
         loss.backward()
