@@ -16,7 +16,7 @@ _RULE = "CreateXgboostReport"
 
 
 def write_reports(description: dict[str, Any]) -> None:
-    """Of each rule of this name that the job has; what stands in the way is said. Nothing is raised: the job has ended."""
+    """Of each rule of this name that the job has; what stands in the way is said. Raises nothing."""
     for rule in description.get("DebugRuleConfigurations") or []:
         if rule.get("RuleParameters", {}).get("rule_to_invoke") == _RULE:
             _write(description, os.path.basename(rule["RuleConfigurationName"]))

@@ -42,7 +42,12 @@ def test_who_waits_has_the_report(tmp_path: Path, caplog: pytest.LogCaptureFixtu
 
 def described(**more: Any) -> dict[str, Any]:
     rule = {"RuleConfigurationName": "Report", "RuleParameters": {"rule_to_invoke": "CreateXgboostReport"}}
-    return {"TrainingJobName": "job", "DebugRuleConfigurations": [rule], "OutputDataConfig": {"S3OutputPath": "out"}, **more}
+    return {
+        "TrainingJobName": "job",
+        "DebugRuleConfigurations": [rule],
+        "OutputDataConfig": {"S3OutputPath": "out"},
+        **more,
+    }
 
 
 @pytest.mark.parametrize(

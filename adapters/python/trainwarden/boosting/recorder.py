@@ -1,8 +1,8 @@
 """Recorder: what a round leaves in the run.
 
-Metrics are free, the framework has computed them, and are kept of every round. The rest costs more than a small round does:
-it is kept when a configuration or a rule wants it, and without a word of anybody's at the rounds 1, 2, 4, 8, ... and
-the last. Contributions of features (SHAP) cost many times a round and are made only where they are asked for.
+Metrics are free, the framework has computed them, and are kept of every round. The rest costs more than a small round
+does: it is kept when a configuration or a rule wants it, and without a word of anybody's at the rounds 1, 2, 4, 8, ...
+and the last. Contributions of features (SHAP) cost many times a round and are made only where they are asked for.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Recorder:
             self._keep(collection, values, is_due)
 
     def _computed(self, what: str, compute: Callable[[], Mapping[str, Any]]) -> Optional[Mapping[str, Any]]:
-        """Some boosters have no trees, some matrices cannot be predicted from: that is no reason to leave out the rest."""
+        """Some boosters have no trees, some matrices cannot be predicted from: no reason to leave out the rest."""
         begin = time.perf_counter_ns()
         try:
             return compute()

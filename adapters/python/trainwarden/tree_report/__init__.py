@@ -1,4 +1,4 @@
-"""A report of a run of boosted trees, XGBoost's or LightGBM's: a page and the same numbers as JSON, at any time of the run.
+"""A report of a run of boosted trees, XGBoost's or LightGBM's: a page and the same numbers as JSON, at any time.
 
 `numbers_of` (numbers.py) has all that is said, `page_of` (page.py) draws it, `write_report` (files.py) writes both.
 """

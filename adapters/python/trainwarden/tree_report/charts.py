@@ -94,7 +94,7 @@ def grid(
     below: str,
     beside: str,
 ) -> str:
-    """Cells, of a stronger colour the larger they are; the mouse shows each number. Names of columns stand where there is room."""
+    """Cells, of a stronger colour the larger they are; the mouse shows each number. Columns are named where it fits."""
     cell = min(_CELL * 3, max(2.0, (WIDTH - 150) / max(len(columns), 1)))
     begin, top = 140.0, 26.0
     width, height = begin + cell * len(columns) + RIGHT, top + _CELL * len(rows) + 44

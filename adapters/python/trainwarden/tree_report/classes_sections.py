@@ -20,7 +20,9 @@ def classes_sections(found: dict[str, Any]) -> list[Section]:
             f"AUC {roc['auc']:.4g}": (roc["false_positive_rate"], roc["true_positive_rate"]),
             "by chance": ([0.0, 1.0], [0.0, 1.0]),
         }
-        picture = lines(f"ROC curve, AUC {roc['auc']:.4g}", curves, "false positive rate", "true positive rate", square=True)
+        picture = lines(
+            f"ROC curve, AUC {roc['auc']:.4g}", curves, "false positive rate", "true positive rate", square=True
+        )
         rows = list(zip(roc["thresholds"], roc["false_positive_rate"], roc["true_positive_rate"]))
         numbers = table("ROC", ["threshold", "false positive rate", "true positive rate"], some(rows))
         sections.append(Section("roc", "ROC curve", picture + behind("The numbers", numbers)))
@@ -30,9 +32,7 @@ def classes_sections(found: dict[str, Any]) -> list[Section]:
 def _confusion(found: dict[str, Any]) -> Section:
     confusion = found["confusion"]
     shown = range(min(len(confusion), MAX_CLASSES))
-    rows = [
-        [f"class {row}", *(_count(confusion[row][column], row == column) for column in shown)] for row in shown
-    ]
+    rows = [[f"class {row}", *(_count(confusion[row][column], row == column) for column in shown)] for row in shown]
     picture = grid(
         "Confusion matrix, each row of labels as parts of itself",
         [f"class {row}" for row in shown],
@@ -41,7 +41,9 @@ def _confusion(found: dict[str, Any]) -> Section:
         "predicted class",
         "label",
     )
-    words = f"<p>Of {found['rows']} rows at round {found['step']}: what is labelled so (row) is predicted so (column).</p>"
+    words = (
+        f"<p>Of {found['rows']} rows at round {found['step']}: what is labelled so (row) is predicted so (column).</p>"
+    )
     more = f"<p>The first {MAX_CLASSES} of {len(confusion)} classes.</p>" if len(confusion) > MAX_CLASSES else ""
     head = ["labelled", *(f"predicted {column}" for column in shown)]
     return Section("confusion", "Confusion matrix", words + more + picture + table("How many rows", head, rows))
@@ -61,10 +63,12 @@ def _evaluation(found: dict[str, Any]) -> Section:
         [f"class {each['class']}", *(each[score] for score in _SCORES), each["rows"]]
         for each in found["classes"][:MAX_CLASSES]
     ]
-    rows += [[name, *(found[name][score] for score in _SCORES), found["rows"]] for name in ("macro", "micro", "weighted")]
+    rows += [
+        [name, *(found[name][score] for score in _SCORES), found["rows"]] for name in ("macro", "micro", "weighted")
+    ]
     words = (
-        f"<p>Accuracy {found['accuracy']:.4g}. Macro is the mean of the classes, weighted that by their rows; micro counts "
-        "all rows alike.</p>"
+        f"<p>Accuracy {found['accuracy']:.4g}. Macro is the mean of the classes, weighted that by their rows; "
+        "micro counts all rows alike.</p>"
     )
     content = words + table(f"At round {found['step']}", ["", "precision", "recall", "F1", "rows"], rows)
     return Section("evaluation", "Precision, recall, F1", content)
@@ -75,7 +79,12 @@ def _recalls(found: dict[str, Any]) -> Section:
     names = {f"class {number}": values for number, values in classes.items()}
     words = "<p>The part of each class that is predicted as itself: the diagonal of the confusion matrix, by round.</p>"
     if len(names) <= COLOURS:
-        picture = lines("Accuracy of each class by round", {name: (steps, values) for name, values in names.items()}, "round", "part")
+        picture = lines(
+            "Accuracy of each class by round",
+            {name: (steps, values) for name, values in names.items()},
+            "round",
+            "part",
+        )
     else:
         rows = list(names)[:MAX_CLASSES]
         picture = grid("Accuracy of each class by round", rows, [str(step) for step in steps],

@@ -24,12 +24,14 @@ _ENDS = """Exit codes:
 def _parser(module: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {module}",
-        description=f"Writes the report of a run of boosted trees: {PAGE}, a page in one file, and {NUMBERS}, its numbers.",
+        description=f"Writes a report of boosted trees: {PAGE}, a page in one file, and {NUMBERS}, its numbers.",
         epilog=_ENDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run", metavar="RUN", help="a run's name or folder")
-    parser.add_argument("--runs", metavar="DIR", help="folder that holds the runs (default: TRAINWARDEN_RUNS, else ./runs)")
+    parser.add_argument(
+        "--runs", metavar="DIR", help="folder that holds the runs (default: TRAINWARDEN_RUNS, else ./runs)"
+    )
     parser.add_argument("--out", metavar="FOLDER", help="where the report goes (default: reports in the run's folder)")
     parser.add_argument(
         "--json", action="store_true", help="print the numbers as one JSON document; no files unless --out is given"

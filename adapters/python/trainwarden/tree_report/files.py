@@ -55,7 +55,9 @@ def write_report(run: RunLike, folder: Optional[Union[str, os.PathLike[str]]] = 
 def _replace(file: Path, text: str, mark: str) -> None:
     """At once: who reads it has the old one or the new one."""
     if os.path.lexists(file) and (file.is_symlink() or not file.is_file() or mark not in _beginning(file)):
-        raise AlreadyExists(f"{file} is there and is no report that was written here: remove it, or choose another folder")
+        raise AlreadyExists(
+            f"{file} is there and is no report that was written here: remove it, or choose another folder"
+        )
     fresh = file.with_name(f".{file.name}-{os.getpid()}")
     try:
         fresh.write_text(text, encoding="utf-8")

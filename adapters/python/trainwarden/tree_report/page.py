@@ -24,9 +24,10 @@ def page_of(document: dict[str, Any]) -> str:
     )
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{MARK}'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
         f"<title>{title}</title><style>{STYLE}</style></head><body>"
-        f"<header><h1>{title}</h1>{_summary(document)}<nav aria-label=\"Sections\"><ul>{links}</ul></nav></header>"
+        f'<header><h1>{title}</h1>{_summary(document)}<nav aria-label="Sections"><ul>{links}</ul></nav></header>'
         f"<main>{body}</main></body></html>\n"
     )
 
@@ -47,5 +48,7 @@ def _summary(document: dict[str, Any]) -> str:
     if document.get("regression"):
         facts["RMSE"] = f"{judged['root_mean_squared_error']:.4g}"
         facts["MAE"] = f"{judged['mean_absolute_error']:.4g}"
-    pairs = "".join(f"<div><dt>{name}</dt><dd>{escape(readable(value, 60))}</dd></div>" for name, value in facts.items())
+    pairs = "".join(
+        f"<div><dt>{name}</dt><dd>{escape(readable(value, 60))}</dd></div>" for name, value in facts.items()
+    )
     return f"<dl>{pairs}</dl>"

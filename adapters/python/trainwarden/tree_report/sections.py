@@ -111,7 +111,7 @@ def _regression(found: dict[str, Any]) -> list[Section]:
     labels = [f"{number(left)} to {number(right)}" for left, right in zip(edges, edges[1:])]
     columns = [str(step) for step in by_round["steps"]]
     errors = (
-        "<p>The mean of |label - prediction| where the label lies in a bin; the stronger the colour, the further off.</p>"
+        "<p>The mean of |label - prediction| by bin of labels; the stronger the colour, the further off.</p>"
         + grid("Mean absolute error by bin of labels and round", labels, columns, by_round["bins"], "round", "label")
         + behind("The numbers", _by_round("Mean absolute error", labels, by_round["steps"], by_round["bins"]))
     )

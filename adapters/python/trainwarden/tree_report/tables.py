@@ -15,7 +15,9 @@ MAX_ROWS = 60  # of the numbers beside a picture
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]], *, kind: str = "") -> str:
     """The first cell of each row names it."""
     first, *rest = head
-    header = f'<th scope="col">{_cell(first)}</th>' + "".join(f'<th scope="col" class="n">{_cell(each)}</th>' for each in rest)
+    header = f'<th scope="col">{_cell(first)}</th>' + "".join(
+        f'<th scope="col" class="n">{_cell(each)}</th>' for each in rest
+    )
     body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{_attribute(caption)}"><table class="{kind}">'
@@ -38,7 +40,9 @@ def some(rows: Sequence[Any]) -> list[Any]:
 def _row(row: Sequence[Any]) -> str:
     name, *values = row
     cells = (value if isinstance(value, Mark) else Mark(value) for value in values)
-    return f'<th scope="row">{_cell(name)}</th>' + "".join(f'<td class="n {mark.kind}">{_cell(mark.value)}</td>' for mark in cells)
+    return f'<th scope="row">{_cell(name)}</th>' + "".join(
+        f'<td class="n {mark.kind}">{_cell(mark.value)}</td>' for mark in cells
+    )
 
 
 class Mark:

@@ -12,7 +12,9 @@ _MAX_CLASSES = 1000
 _BINARY = ("binary", "cross_entropy", "xentropy")
 _CLASSES = ("multi", "softmax")
 _RANKING = ("rank", "lambdarank", "survival", "aft")  # what they predict is no label
-_REGRESSION = ("reg", "count", "l1", "l2", "mse", "mae", "mape", "huber", "fair", "poisson", "quantile", "gamma", "tweedie")
+_REGRESSION = (
+    "reg", "count", "l1", "l2", "mse", "mae", "mape", "huber", "fair", "poisson", "quantile", "gamma", "tweedie"
+)  # fmt: skip
 
 
 def task_of(objective: str, labels: Array, predictions: Array) -> str:

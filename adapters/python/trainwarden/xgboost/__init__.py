@@ -27,7 +27,9 @@ except ModuleNotFoundError as missing:
         raise
 
     def attach(run_dir: Optional[str] = None) -> None:
-        raise ModuleNotFoundError("XGBoost is not installed in this Python: there is nothing to attach to", name="xgboost")
+        raise ModuleNotFoundError(
+            "XGBoost is not installed in this Python: there is nothing to attach to", name="xgboost"
+        )
 
     def detach() -> None:
         pass
