@@ -278,23 +278,27 @@ run_test() {
   esac
   need_packages demo test python
   need_npm
-  need_disk 11
+  need_disk 14
   count_compiler_cache
   case ${1:-} in
     --quick) quick_stages stage all ;;
     --all)
-      begin_torch2 newest
+      begin_environment torch2/newest
+      begin_environment frameworks/new
       quick_stages slice all
       slice "Python package on PyTorch 2" torch2_tests newest
       slice "Python package on an older PyTorch 2" torch2_tests middle
       slice "Python package on the oldest PyTorch 2" torch2_tests oldest
+      slice "Python package on Keras and JAX" frameworks_tests
       sanitizer_stages slice
       long_stages slice
       ;;
     *)
-      begin_torch2 newest
+      begin_environment torch2/newest
+      begin_environment frameworks/new
       quick_stages stage programs
       stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
+      stage "Python package on Keras and JAX" frameworks_tests
       sanitizer_stages stage
       ;;
   esac

@@ -45,7 +45,10 @@ def clean_environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
     # Workers that are spawned and end together race for Python's tracker of semaphores, which then warns now and then.
     quiet = "ignore::UserWarning:multiprocessing.resource_tracker"
-    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONWARNINGS": quiet}
+    # TensorFlow says with the time and the process what it is built for, and adds up in the order of its threads.
+    tensorflow = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": "-1"}
+    tensorflow.update({"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"})
+    return {**kept, **tensorflow, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONWARNINGS": quiet}
 
 
 def has_pth() -> bool:

@@ -7,14 +7,15 @@ import sys
 
 from ._imports import when_imported
 
-# By the module that is imported; some import others, so the first of these that was imported is named.
+# By the module that is imported.
 _FRAMEWORKS = {
     "tensorflow": "TensorFlow",
-    "keras": "Keras",
     "jax": "JAX",
     "mxnet": "MXNet",
     "lightgbm": "LightGBM",
 }
+# Those that have an adapter, and import others of them.
+_ADAPTED = ("keras",)
 
 
 def tell_at_exit() -> None:
@@ -29,7 +30,8 @@ def _watch_exit() -> None:
 
 
 def _tell() -> None:
-    framework = next((name for module, name in _FRAMEWORKS.items() if module in sys.modules), None)
+    first = next((each for each in list(sys.modules) if each in _FRAMEWORKS or each in _ADAPTED), "")
+    framework = _FRAMEWORKS.get(first)  # the one that the program itself imported
     if framework is None or _has_captured():
         return
     print(

@@ -25,7 +25,11 @@ class Framework:
         return f"{self.name}_training.py"
 
 
-FRAMEWORKS = [Framework("torch", "mse_loss_output_0", 143), Framework("xgboost", "train-rmse", 0)]
+FRAMEWORKS = [
+    Framework("torch", "mse_loss_output_0", 143),
+    Framework("xgboost", "train-rmse", 0),
+    Framework("keras", "loss", 0),
+]
 
 
 @pytest.fixture(params=FRAMEWORKS, ids=lambda framework: framework.name)

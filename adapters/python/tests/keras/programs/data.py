@@ -1,0 +1,31 @@
+"""What the programs train on, and what they say when they end."""
+
+import hashlib
+
+import keras
+import numpy as np
+
+
+def images(count=96):
+    random = np.random.default_rng(0)
+    return random.random((count, 8, 8, 1)).astype("float32"), random.integers(0, 3, count)
+
+
+def numbers(count=96):
+    random = np.random.default_rng(0)
+    features = random.random((count, 4)).astype("float32")
+    return features, (features @ np.array([[1.0], [-2.0], [0.5], [3.0]], "float32"))
+
+
+def sequences(count=96):
+    random = np.random.default_rng(0)
+    words = random.integers(0, 20, (count, 6))
+    return words, (words[:, :1] > 9).astype("float32")
+
+
+def say(*models):
+    """The bytes of the weights, and how often optimizers stepped."""
+    for model in models:
+        digest = hashlib.sha256(b"".join(np.asarray(weight).tobytes() for weight in model.get_weights())).hexdigest()
+        print("weights", digest)
+        print("iterations", int(np.asarray(keras.ops.convert_to_numpy(model.optimizer.iterations))))

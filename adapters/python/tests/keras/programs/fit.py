@@ -1,0 +1,63 @@
+"""Trains in a way that the command line names."""
+
+import sys
+
+import keras
+from data import images, numbers, say, sequences
+from keras import layers
+
+way = sys.argv[1]
+keras.utils.set_random_seed(1)
+options = {}
+if way in ("eager", "compiled"):
+    options = {"run_eagerly": way == "eager", "jit_compile": way == "compiled"}
+if way == "steps_per_execution":
+    options = {"steps_per_execution": 4}
+optimizer = keras.optimizers.SGD(0.1)
+if way == "accumulation":
+    optimizer = keras.optimizers.Adam(gradient_accumulation_steps=2)
+if way == "clipped":
+    optimizer = keras.optimizers.Adam(clipnorm=0.1, use_ema=True, ema_overwrite_frequency=2)
+if way == "scheduled":
+    optimizer = keras.optimizers.Adam(keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5))
+
+if way == "mixed":
+    keras.mixed_precision.set_global_policy("mixed_float16")
+if way == "embedding":
+    features, labels = sequences()
+    model = keras.Sequential(
+        [keras.Input((6,)), layers.Embedding(20, 4), layers.LSTM(3), layers.Dense(1, activation="sigmoid")]
+    )
+    loss = "binary_crossentropy"
+elif way == "shared":
+    features, labels = numbers()
+    given, shared = keras.Input((4,)), layers.Dense(4, activation="tanh")
+    model = keras.Model(given, layers.Dense(1)(shared(shared(given))))
+    loss = "mean_squared_error"
+else:
+    features, labels = images()
+    given = keras.Input((8, 8, 1))
+    hidden = layers.Conv2D(4, 3, activation="relu")(given)
+    if way != "by_batch":  # which, on one thread, has another last bit here and there, whatever memory it gets
+        hidden = layers.BatchNormalization()(hidden)
+    hidden = layers.Dropout(0.5)(layers.Flatten()(hidden))
+    model = keras.Model(given, layers.Dense(3, activation="softmax", dtype="float32")(hidden))
+    loss = "sparse_categorical_crossentropy"
+if way == "frozen":
+    model.layers[1].trainable = False
+model.compile(optimizer=optimizer, loss=loss, metrics=["accuracy"], **options)
+
+if way == "by_batch":
+    for _ in range(2):
+        for begin in range(0, 96, 32):
+            print(model.train_on_batch(features[begin : begin + 32], labels[begin : begin + 32]))
+    print(model.test_on_batch(features, labels), float(model.predict_on_batch(features).sum()))
+else:
+    size = 10 if way in ("ragged", "steps_per_execution") else 32
+    history = model.fit(features, labels, batch_size=size, epochs=2, validation_split=1 / 3, verbose=0)
+    print(history.history)
+if way == "compiled_again":
+    model.compile(optimizer=keras.optimizers.Adam(), loss=loss)
+    print(model.fit(features, labels, batch_size=32, verbose=0).history)
+print(model.evaluate(features, labels, batch_size=48, verbose=0), float(model.predict(features, verbose=0).sum()))
+say(model)

@@ -1,0 +1,148 @@
+"""Programs that train with Keras: nothing that they do changes, and their runs hold what was trained."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from untouched import Captured, Runner
+
+import trainwarden
+
+BACKEND = os.environ.get("KERAS_BACKEND", "tensorflow")
+WAYS = [
+    "plain", "by_batch", "eager", "compiled", "accumulation", "clipped", "scheduled", "mixed", "embedding", "shared",
+    "frozen", "ragged", "steps_per_execution", "compiled_again",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_that_a_training_does_changes(runner: Runner, way: str) -> None:
+    ran = runner.captured("fit.py", way)
+    assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
+    assert ran.attached.stdout == ran.plain.stdout
+    assert "trainwarden:" not in ran.attached.stderr, ran.attached.stderr
+
+
+@pytest.mark.parametrize("way", ["plain", "random", "callback"])
+def test_a_step_of_ones_own_stays_as_it_is(runner: Runner, way: str) -> None:
+    ran = runner.captured("own_step.py", way)
+    assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
+    assert ran.attached.stdout == ran.plain.stdout
+    names = ran.trial.tensor_names()
+    assert {"loss", "gradient/first/kernel", "first/kernel", "first/outputs", "mine"} <= set(names)
+    for step in ran.trial.steps("train"):
+        assert ran.trial.scalar("loss", step, "train") == ran.trial.scalar("mine", step, "train")
+
+
+@pytest.mark.parametrize("way", ["again", "beside"])
+def test_models_are_told_apart_where_there_are_several(runner: Runner, way: str) -> None:
+    ran = runner.captured("models.py", way)
+    assert ran.attached.stdout == ran.plain.stdout and ran.attached.exit_code == 0, ran.attached.stderr
+    kernels = [name for name in ran.trial.tensor_names(collection="weights") if name.endswith("kernel")]
+    expected = ["dense/kernel", "dense_1/kernel"]
+    if way == "beside":
+        expected += [f"model_1/{name}" for name in expected]
+    assert sorted(kernels) == sorted(expected)
+    assert len(ran.trial.steps("train")) == (9 if way == "again" else 6)
+
+
+def iterations_of(ran: Captured) -> int:
+    return int(next(line for line in ran.plain.stdout.splitlines() if line.startswith("iterations")).split()[1])
+
+
+@pytest.mark.parametrize(("way", "trained", "evaluated"), [("plain", 4, 4), ("by_batch", 6, 3), ("ragged", 14, 10)])
+def test_batches_are_steps_of_their_mode(runner: Runner, way: str, trained: int, evaluated: int) -> None:
+    ran = runner.captured("fit.py", way)
+    assert ran.trial.steps("train") == list(range(trained)) and iterations_of(ran) == trained
+    assert ran.trial.steps("eval") == list(range(evaluated))
+    assert ran.trial.steps("predict") == list(range(4 if way == "by_batch" else 3))
+    assert ran.trial.state.value == "completed" and ran.trial.losses == []
+
+
+def test_several_steps_of_one_call(runner: Runner) -> None:
+    ran = runner.captured("fit.py", "steps_per_execution")
+    executed = 14 if BACKEND == "jax" else 4  # TensorFlow compiles four into one; the last of them is seen
+    assert len(ran.trial.steps("train")) == executed and iterations_of(ran) == 14
+
+
+@pytest.mark.parametrize("way", ["plain", "eager", "compiled", "shared", "embedding"])
+def test_gradients_are_those_by_which_weights_change(runner: Runner, way: str) -> None:
+    trial = runner.captured("fit.py", way).trial
+    names = [name for name in trial.tensor_names(collection="gradients") if "embedding" not in name]
+    assert len(names) >= 4
+    for name in names:
+        for step in trial.steps("train")[1:]:
+            before, after, gradient = (
+                trial.tensor(each).value(at, mode="train")
+                for each, at in ((name[9:], step - 1), (name[9:], step), (name, step))
+            )
+            assert np.allclose(before - np.float32(0.1) * gradient, after, rtol=1e-5, atol=1e-7), (name, step)
+
+
+def test_losses_are_those_of_the_batch_and_not_of_the_epoch(runner: Runner) -> None:
+    trial = runner.captured("fit.py", "plain").trial
+    losses = [trial.scalar("loss", step, "train") for step in trial.steps("train")]
+    means = [trial.scalar("epoch_mean/loss", step, "train") for step in trial.steps("train")]
+    assert means == pytest.approx([losses[0], sum(losses[:2]) / 2, losses[2], sum(losses[2:]) / 2])
+    assert trial.tensor_names(collection="losses") == ["loss"]
+
+
+def test_layers_show_what_enters_and_leaves_them(runner: Runner) -> None:
+    trial = runner.captured("fit.py", "plain").trial
+    for step in trial.steps("train"):
+        outputs = trial.tensor("conv2d/outputs").value(step, mode="train")
+        assert outputs.shape == (32, 6, 6, 4) and outputs.min() == 0
+        assert np.array_equal(outputs, trial.tensor("batch_normalization/inputs").value(step, mode="train"))
+        predictions = trial.tensor("predictions").value(step, mode="train")
+        assert np.array_equal(predictions, trial.tensor("dense/outputs").value(step, mode="train"))
+        assert np.allclose(predictions.sum(axis=1), 1, atol=1e-6)
+    assert trial.tensor_names(collection="relu_outputs") == ["conv2d/outputs"]
+    assert trial.tensor_names(collection="labels") == ["labels"]
+    assert trial.tensor("labels").value(0, mode="train").shape[0] == 32
+
+
+def test_a_layer_that_is_called_twice_has_two_outputs(runner: Runner) -> None:
+    trial = runner.captured("fit.py", "shared").trial
+    first, second = (trial.tensor(name).value(0, mode="train") for name in ("dense/outputs", "dense#1/inputs"))
+    assert np.array_equal(first, second)
+    assert "dense#1/outputs" in trial.tensor_names()
+
+
+def test_gradients_are_of_the_loss_that_was_not_scaled(runner: Runner) -> None:
+    trial = runner.captured("fit.py", "mixed").trial
+    gradient = trial.tensor("gradient/dense/kernel").value(0, mode="train")
+    assert gradient.dtype == np.float32 and 0 < np.abs(gradient).max() < 10
+
+
+def test_frozen_weights_have_no_gradient(runner: Runner) -> None:
+    trial = runner.captured("fit.py", "frozen").trial
+    gradients = trial.tensor_names(collection="gradients")
+    assert "gradient/dense/kernel" in gradients and "gradient/conv2d/kernel" not in gradients
+
+
+def test_a_step_that_cannot_be_traced_with_ours_trains_on(runner: Runner, tmp_path: Path) -> None:
+    program = (
+        "import sys, runpy; sys.argv = ['fit.py', 'plain']\n"
+        "import keras\n"
+        "import trainwarden.keras.functions as functions\n"
+        "def broken(self, *args): raise ValueError('a fault of ours')\n"
+        "functions.CapturingStep.__call__ = broken\n"
+        "runpy.run_path('fit.py', run_name='__main__')\n"
+    )
+    ended = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run"))
+    assert ended.exit_code == 0 and ended.stdout == runner.captured("fit.py", "plain").plain.stdout
+    assert ended.stderr.count("a fault of ours") in (1, 2, 3), ended.stderr
+    assert len(trainwarden.open(tmp_path / "run").steps("train")) == 4
+
+
+def test_what_nobody_wants_is_not_handed_out(runner: Runner, tmp_path: Path) -> None:
+    config = {"include_collections": ["losses"], "save": {"save_interval": 2}}
+    environment = runner.attached_environment(tmp_path / "run", config)
+    ended = runner.start("fit.py", "ragged", environment=environment)
+    assert ended.exit_code == 0 and ended.stdout == runner.captured("fit.py", "ragged").plain.stdout
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.tensor("loss").steps("train") == list(range(0, 14, 2))
+    assert trial.tensor_names(collection="gradients") == []

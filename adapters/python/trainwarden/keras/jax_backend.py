@@ -1,0 +1,119 @@
+"""JAX under Keras: the state of a model goes through its step, and what is computed for a gradient is a trace within."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+from jax.extend.core import get_opaque_trace_state
+from keras.src.backend.jax.trainer import JAXTrainer
+
+from .collecting import Collector, collecting, current
+from .handing import hand_out, take
+from .picking import replace
+
+
+class JaxBackend:
+    name = "jax"
+    trainer: Any = JAXTrainer
+    steps_in_python = True
+
+    def pick_up(self) -> None:
+        replace(jax, "value_and_grad", _with_gradient)
+
+    def trace(self) -> Any:
+        return get_opaque_trace_state()
+
+    def is_in(self, trace: Any) -> bool:
+        return bool(get_opaque_trace_state() == trace)
+
+    def as_tensor(self, value: Any) -> Any:
+        """None for what is no array of numbers."""
+        if not isinstance(value, jax.Array) or jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended):
+            return None
+        return value
+
+    def can_leave(self, value: Any, trace: Any) -> bool:
+        return self.is_in(trace)
+
+    def draws_here(self) -> bool:
+        return False  # random numbers of JAX have no state
+
+    def replicas(self) -> int:
+        return 1
+
+    def hand_out(self, kind: str, result: Any, collector: Collector) -> Any:
+        outputs, state = result
+        return hand_out(kind, outputs, collector), state
+
+    def take(self, kind: str, result: Any) -> tuple[Any, dict[str, Any]]:
+        outputs, found = take(kind, result[0])
+        return (outputs, result[1]), found
+
+    def logs(self, result: Any) -> dict[str, Any]:
+        return result[0] if isinstance(result[0], dict) else {}
+
+    def set_apart(self, function: Any) -> None:
+        """JAX counts nothing."""
+
+    def batches_of_generator(self, args: tuple[Any, ...], model: Any) -> None:
+        return None  # a step gets its batch
+
+    def was_running(self, error: Exception, model: Any) -> bool:
+        return True
+
+    def trace_only(self, function: Any, args: tuple[Any, ...]) -> None:
+        """Of a compiled step; its call need not do it again."""
+        if hasattr(function, "trace"):
+            function.trace(*args)
+
+    def weights(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
+        trainable, non_trainable = result[1][:2]
+        yield from zip(model.trainable_variables, trainable)
+        yield from zip(model.non_trainable_variables, non_trainable)
+
+    def optimizer_state(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
+        yield from zip(model.optimizer.variables, result[1][2])
+
+    def learning_rate(self, model: Any, result: Any) -> Any:
+        """None where a schedule computes it: that would be one more computation on the device."""
+        variable = getattr(model.optimizer, "_learning_rate", None)
+        for each, value in self.optimizer_state(model, result):
+            if each is variable:
+                return value
+        return None
+
+
+def _with_gradient(original: Any) -> Any:
+    def value_and_grad(fun: Any, argnums: Any = 0, has_aux: bool = False, **kwargs: Any) -> Any:
+        collector = current()
+        if collector is None:
+            return original(fun, argnums, has_aux, **kwargs)
+        return _handing_out(original, collector, fun, argnums, has_aux, kwargs)
+
+    return value_and_grad
+
+
+def _handing_out(original: Any, collector: Collector, fun: Any, argnums: Any, has_aux: bool, options: Any) -> Any:
+    """What is computed inside leaves it as a further result beside the loss."""
+    inner = collector.inner()
+
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        inner.start_anew()
+        with collecting(inner):
+            result = fun(*args, **kwargs)
+        loss, aux = result if has_aux else (result, None)
+        return loss, (aux, dict(inner.found))
+
+    with_gradient = original(differentiated, argnums, True, **options)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        (loss, (aux, found)), gradients = with_gradient(*args, **kwargs)
+        if collector.is_here():
+            collector.merge(inner, found)
+            if not collector.computes_loss:
+                collector.add_loss(loss)
+        return ((loss, aux) if has_aux else loss), gradients
+
+    return call

@@ -1,0 +1,102 @@
+"""Names: what the variables and layers of a model are called in the run.
+
+Keras numbers layers that have no name of their own through the whole process: the same model, made again in a notebook,
+has other names. Here the numbers of each class begin anew in each model, in the order that Keras gave them.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from typing import Any, Optional
+
+_BIASES = ("bias", "beta")
+_RANDOM = "seed_generator_state"
+
+
+class ModelNames:
+    """Of one model. `prefix` stands before each name, to tell several models of a process apart."""
+
+    def __init__(self, model: Any, prefix: str = "") -> None:
+        self._model = weakref.ref(model)
+        self._prefix = prefix
+        self._model_name = str(model.name)
+        self.look()
+
+    def look(self) -> None:
+        """Again, when the model has got more variables: some make them when they are first called."""
+        model = self._model()
+        if model is None:
+            return
+        self._layers = _renumbered(model)
+        self.variables = [(each, self._of_path(str(each.path))) for each in model.variables]
+        self._by_id = {id(each): name for each, name in self.variables}
+        written = [(str(each.path).replace("/", "_"), self._of_path(str(each.path), "")) for each, _ in self.variables]
+        self._in_optimizers = sorted(written, key=lambda pair: -len(pair[0]))
+
+    def same_as(self, other: ModelNames) -> bool:
+        """Has the other model the same names with the same shapes? Then it is this one, made again."""
+        return self._shapes() == other._shapes()
+
+    def overlaps(self, other: ModelNames) -> bool:
+        return not set(self._by_id.values()).isdisjoint(other._by_id.values())
+
+    def of_variable(self, variable: Any) -> str:
+        if id(variable) not in self._by_id:
+            self.look()
+        return self._by_id.get(id(variable)) or self._of_path(str(variable.path))
+
+    def of_layer(self, layer: Any) -> str:
+        return self._of_path(str(getattr(layer, "path", None) or layer.name))
+
+    def of_loss(self, name: str) -> str:
+        return self._prefix + name
+
+    def of_state(self, variable: Any) -> str:
+        """Of a variable of an optimizer: "optimizer_state/adam/dense_kernel_momentum"."""
+        path = str(variable.path)
+        for written, name in self._in_optimizers:
+            if written in path:
+                path = path.replace(written, name.replace("/", "_"))
+                break
+        return f"optimizer_state/{self._prefix}{path}"
+
+    def _shapes(self) -> dict[str, tuple[Any, ...]]:
+        return {name: tuple(variable.shape) for variable, name in self.variables}
+
+    def _of_path(self, path: str, prefix: Optional[str] = None) -> str:
+        parts = path.split("/")
+        if len(parts) > 1 and parts[0] == self._model_name:
+            parts = parts[1:]
+        return (self._prefix if prefix is None else prefix) + "/".join(self._layers.get(part, part) for part in parts)
+
+
+def collections_of(variable: Any) -> Optional[tuple[str, ...]]:
+    """Of a variable of a model; None: the state of random numbers, which is no weight."""
+    last = str(variable.path).rpartition("/")[2]
+    if last == _RANDOM:
+        return None
+    if not variable.trainable:
+        return ("buffers",)
+    return ("biases",) if last in _BIASES else ("weights",)
+
+
+def _renumbered(model: Any) -> dict[str, str]:
+    """By the name that Keras gave. Layers that the program named keep theirs."""
+    numbered: dict[str, dict[int, str]] = {}
+    for layer in model._flatten_layers(include_self=False):
+        stem = _snake_case(type(layer).__name__)
+        match = re.match(rf"^{re.escape(stem)}(?:_(\d+))?$", str(layer.name))
+        if match is not None:
+            numbered.setdefault(stem, {})[int(match.group(1) or 0)] = str(layer.name)
+    names = {}
+    for stem, by_number in numbered.items():
+        for rank, number in enumerate(sorted(by_number)):
+            names[by_number[number]] = stem if rank == 0 else f"{stem}_{rank}"
+    return names
+
+
+def _snake_case(name: str) -> str:
+    """As Keras makes a name of a class."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()

@@ -1,0 +1,114 @@
+"""Session: each batch of a process' models becomes a step of its run."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from typing import Any, Optional
+
+from .. import faults
+from .._opening import open_for_attach
+from .._owners import is_owned, owning
+from ..hook import Hook
+from ..stopping import StopTraining
+from .functions import Parts, StepFunction
+from .recorder import Recorder
+
+_MODES = {"train": "train", "test": "eval", "predict": "predict"}
+
+
+class Session:
+    """Captures what one thread of this process does with its models; those of others meanwhile are left alone."""
+
+    def __init__(self, run_dir: Optional[str], backend: Any) -> None:
+        self._run_dir = run_dir
+        self._backend = backend
+        self._hook: Optional[Hook] = None
+        self._recorder: Optional[Recorder] = None
+        self._thread: Optional[threading.Thread] = None
+        self._is_closed = False
+        self._is_stopping = False
+
+    def run(self, function: StepFunction, args: tuple[Any, ...]) -> Any:
+        """A step of a model."""
+        if self._is_closed or is_owned() or not self._is_ours():
+            return function.own(*args)
+        if self._is_stopping and function.kind == "train":
+            raise StopTraining("a request")  # the trainer was told, but the program trains on
+        parts = self._begin(function)
+        with owning():
+            if self._recorder is None:
+                result, found = function.own(*args), dict[str, Any]()
+            else:
+                result, found = function.call(args, self._recorder.names_of(function.model), parts)
+        self._end(function, result, found)
+        return result
+
+    def start_anew(self) -> None:
+        """In a forked child."""
+        self._hook = self._recorder = self._thread = None
+        self._is_stopping = False
+
+    def close(self) -> None:
+        self._is_closed = True
+        hook, self._hook, self._recorder = self._hook, None, None
+        if hook is not None:
+            hook.close()
+
+    def _is_ours(self) -> bool:
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.current_thread()
+        return self._thread is threading.current_thread()
+
+    @faults.guarded("begin a step of Keras")
+    def _begin(self, function: StepFunction) -> Optional[Parts]:
+        """The parts that somebody wants of it; None: nothing, not even its loss."""
+        hook = self._hook or self._open()
+        if hook is None or self._recorder is None:
+            return None
+        begin = time.perf_counter_ns()
+        hook.set_mode(_MODES[function.kind])
+        parts = self._recorder.wanted_parts(function)
+        if function.learnt is not None:  # what is found out once is not on the bill: no interval would make it cheaper
+            hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
+        return parts
+
+    @faults.guarded("end a step of Keras")
+    def _end(self, function: StepFunction, result: Any, found: dict[str, Any]) -> None:
+        if self._hook is None or self._recorder is None:
+            return
+        self._record(self._recorder, function, result, found)
+        if self._hook is not None and self._hook.step().stop_requested:
+            self._is_stopping = True
+            function.model.stop_training = True
+
+    @faults.guarded("record a step of Keras")
+    def _record(self, recorder: Recorder, function: StepFunction, result: Any, found: dict[str, Any]) -> None:
+        recorder.record(function, result, found)
+
+    def _open(self) -> Optional[Hook]:
+        options: dict[str, Any] = {}
+        place = _rank_and_size()
+        if place is not None:
+            options.update(rank=place[0], world_size=place[1])
+        self._hook = open_for_attach(self._run_dir, **options)
+        if self._hook is None:
+            self._is_closed = True  # said why; once is enough
+            return None
+        self._recorder = Recorder(self._hook, self._backend)
+        return self._hook
+
+
+def _rank_and_size() -> Optional[tuple[int, int]]:
+    """As TF_CONFIG says for MultiWorkerMirroredStrategy; None where it says nothing, and the environment has the word."""
+    try:
+        config = json.loads(os.environ.get("TF_CONFIG", "") or "{}")
+        workers = config["cluster"]["worker"]
+        index = int(config["task"]["index"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return (index, len(workers)) if len(workers) > 1 and config["task"].get("type") == "worker" else None
+
+

@@ -1,0 +1,147 @@
+"""TensorFlow under Keras: each trace of a tf.function is a graph, and its tensors know theirs."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Generator, Iterator
+from typing import Any, Optional
+
+import tensorflow as tf
+from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
+
+from .. import faults
+from .collecting import Collector, current
+from .handing import hand_out, take
+from .picking import replace
+
+# Functions within each other, as Keras makes them: several steps, one step, conversions.
+_MAX_DEPTH = 6
+
+
+class _Apart:
+    """As what a compiled function is counted."""
+
+
+class TensorFlowBackend:
+    name = "tensorflow"
+    trainer: Any = TensorFlowTrainer
+    steps_in_python = False  # of one call of a function: with steps_per_execution they are one graph
+
+    def pick_up(self) -> None:
+        replace(tf.GradientTape, "gradient", _taking_gradient)
+
+    def trace(self) -> Any:
+        return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+
+    def is_in(self, trace: Any) -> bool:
+        return self.trace() is trace
+
+    def as_tensor(self, value: Any) -> Any:
+        """None for what is no tensor of numbers. Gradients of embeddings are some rows: these."""
+        if isinstance(value, tf.IndexedSlices):
+            value = value.values
+        if not isinstance(value, tf.Tensor):
+            return None
+        kind = value.dtype
+        return value if kind.is_floating or kind.is_integer or kind.is_bool or kind.is_complex else None
+
+    def can_leave(self, value: Any, trace: Any) -> bool:
+        return bool(tf.executing_eagerly()) if trace is None else getattr(value, "graph", None) is trace
+
+    def draws_here(self) -> bool:
+        """Such an operation keeps its place in its stream itself: each compiled function has a stream of its own."""
+        graph = self.trace()
+        if graph is None:
+            return False
+        return any("Random" in each.type and each.op_def.is_stateful for each in graph.get_operations())
+
+    def replicas(self) -> int:
+        return int(tf.distribute.get_strategy().num_replicas_in_sync)
+
+    def hand_out(self, kind: str, result: Any, collector: Collector) -> Any:
+        """Keras gives the mean over replicas; losses and gradients of these are parts of a sum."""
+        if collector.replicas > 1:
+            collector.found = {name: value * collector.replicas for name, value in collector.found.items()}
+        return hand_out(kind, result, collector)
+
+    def take(self, kind: str, result: Any) -> tuple[Any, dict[str, Any]]:
+        return take(kind, result)
+
+    def logs(self, result: Any) -> dict[str, Any]:
+        return result if isinstance(result, dict) else {}
+
+    def set_apart(self, function: Any) -> None:
+        """TensorFlow warns of a function that is traced again and again, and takes all of one source for the same."""
+        for compiled in _functions_in(function):
+            if hasattr(compiled, "_key_for_call_stats"):
+                compiled._key_for_call_stats = _Apart()
+
+    def batches_of_generator(self, args: tuple[Any, ...], model: Any) -> Optional[list[Any]]:
+        """Those of one call, of train_on_batch() and its like: they can be taken only once. None: of another kind."""
+        if len(args) != 1 or not isinstance(args[0], Generator):
+            return None
+        return list(itertools.islice(args[0], model.steps_per_execution))
+
+    def was_running(self, error: Exception, model: Any) -> bool:
+        """Did the step fail while it ran, or already when it was traced?"""
+        return bool(model.run_eagerly) or isinstance(error, (StopIteration, tf.errors.OpError))
+
+    def trace_only(self, function: Any, args: tuple[Any, ...]) -> None:
+        """A call traces too, but when it fails, a batch may have been taken and the step may have run."""
+        compiled = next(_functions_in(function), None)
+        if compiled is not None:  # else the model runs eagerly
+            compiled.get_concrete_function(*args)
+
+    def weights(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
+        for variable in model.variables:
+            yield variable, _value_of(variable)
+
+    def optimizer_state(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
+        for variable in model.optimizer.variables:
+            yield variable, _value_of(variable)
+
+    def learning_rate(self, model: Any, result: Any) -> Any:
+        return model.optimizer.learning_rate
+
+
+def _functions_in(function: Any, depth: int = 0) -> Iterator[Any]:
+    """The compiled functions that a function calls, by what it has of its surroundings."""
+    if depth == _MAX_DEPTH:
+        return
+    if hasattr(function, "_python_function"):
+        yield function
+        function = function._python_function
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            inside = cell.cell_contents
+        except ValueError:  # not yet filled
+            continue
+        if callable(inside):
+            yield from _functions_in(inside, depth + 1)
+
+
+def _value_of(variable: Any) -> Any:
+    """The memory of the variable, not a copy of it."""
+    inner = variable.value
+    return inner.value() if isinstance(inner, tf.Variable) else inner
+
+
+def _taking_gradient(original: Any) -> Any:
+    @functools.wraps(original)
+    def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+        collector = current()
+        if collector is not None:
+            _add_target(collector, target)
+        return original(self, target, *args, **kwargs)
+
+    return gradient
+
+
+@faults.guarded("pick up the loss of a step of one's own")
+def _add_target(collector: Collector, target: Any) -> None:
+    """A step that does not call compute_loss(): what it differentiates is its loss."""
+    if collector.computes_loss or not isinstance(target, tf.Tensor) or target.shape.rank != 0:
+        return
+    if collector.is_here():
+        collector.add_loss(target)

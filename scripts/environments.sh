@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# Frameworks from PyPI, and the tests on them. Sourced by dev.
+#
+# A SET is a list of packages: scripts/SET.txt. Each of scripts/torch2 has a PyTorch, the newest with the trainers of other
+# libraries, the oldest that is supported, and one between; each of scripts/frameworks has other frameworks. They are kept
+# for all trees of this user: some gigabytes are fetched, which takes longer than all else that is installed.
+readonly environments_kept=${XDG_CACHE_HOME:-$HOME/.cache}/trainwarden
+declare -A environment_pids=()
+
+log_of_environment() {
+  echo "build/environment-${1//\//-}"
+}
+
+# install_environment SET: made beside its place and moved there, so that one that was broken off is not taken for whole.
+install_environment() {
+  local set=scripts/$1.txt kept=$environments_kept/$1
+  local new=$kept.new-$$
+  rm -rf "$new"
+  $python -m venv "$new" &&
+    "$new/bin/pip" install --disable-pip-version-check --progress-bar off --no-cache-dir -r "$set" &&
+    cp "$set" "$new/requirements.txt" && rm -rf "$kept" && mv "$new" "$kept"
+}
+
+# begin_environment SET: fetches it while other stages compile.
+begin_environment() {
+  local log
+  log=$(log_of_environment "$1")
+  if [[ -n ${environment_pids[$1]:-} ]] || cmp -s "scripts/$1.txt" "$environments_kept/$1/requirements.txt"; then return; fi
+  mkdir -p build "$(dirname "$environments_kept/$1")"
+  say "fetching $1 from PyPI, beside what follows (log: $log.log)"
+  rm -f "$log.status"
+  if install_environment "$1" >"$log.log" 2>&1; then echo 0; else echo 1; fi </dev/null >"$log.status" &
+  environment_pids[$1]=$!
+}
+
+# By a file: `wait` forgets what a process ended with when another one has got its number meanwhile.
+wait_for_environment() {
+  local pid=${environment_pids[$1]:-} log begin=$SECONDS
+  log=$(log_of_environment "$1")
+  if [[ -z $pid ]]; then return; fi
+  until [[ -s $log.status ]] || ! kill -0 "$pid" 2>/dev/null; do
+    sleep "$progress_seconds"
+    say "  $((SECONDS - begin)) s: $(last_words "$log.log")"
+  done
+  [[ $(cat "$log.status") == 0 ]]
+}
+
+# tree_environment SET: one of this tree's own, build/SET, in which the kept packages are seen, so that trees do not
+# install over each other.
+tree_environment() {
+  local kept folder=build/$1
+  kept=$(echo "$environments_kept/$1"/lib/python3*/site-packages)
+  rm -rf "$folder"
+  mkdir -p "$(dirname "$folder")"
+  $python -m venv "$folder" &&
+    echo "import site; site.addsitedir('$kept')" >"$(echo "$folder"/lib/python3*/site-packages)/kept.pth" &&
+    "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps build/wheels/*.whl >&2
+}
+
+# ready_environment SET: fetched, and with this tree's packages in it.
+ready_environment() {
+  local log
+  log=$(log_of_environment "$1")
+  begin_environment "$1"
+  if ! wait_for_environment "$1"; then
+    tail -n 20 "$log.log" >&2
+    fail "$1 cannot be installed: nothing is tested on it (see $log.log)"
+    return 1
+  fi
+  if ! tree_environment "$1"; then
+    fail "the Python package cannot be installed beside $1"
+    return 1
+  fi
+}
+
+# environment_tests SET NAME PYTEST ARGUMENT...: with what is in the environment, and nothing else.
+environment_tests() {
+  local set=$1 name=$2 log=$PWD/build/pytest-${2//[^a-z0-9]/-}
+  shift 2
+  OMP_NUM_THREADS=1 run_tests "$name" "$log.xml" "$log.log" "build/$set/bin/python" -m pytest \
+    -q --rootdir=. -p no:cacheprovider -n "$(nproc)" --junit-xml="$log.xml" "$@"
+}
+
+# torch2_tests SET [PYTEST ARGUMENT...]: the tests of capture from PyTorch on it, or those that are selected.
+torch2_tests() {
+  local set=torch2/$1
+  shift
+  ready_environment "$set" || return 0
+  say "PyTorch $("build/$set/bin/python" -c 'import torch; print(torch.__version__)')"
+  environment_tests "$set" "python on PyTorch 2, ${set#*/}" --dist loadfile adapters/python/tests/torch "$@"
+}
+
+# Keras on both of its backends.
+frameworks_tests() {
+  local set=frameworks/new tests=adapters/python/tests
+  ready_environment "$set" || return 0
+  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance -k keras
+  KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k keras
+  environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k jax
+}
