@@ -71,7 +71,8 @@ def turns_of(way: str, turns: int, steps: int, reads_loss: bool) -> list[list[li
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
     with tempfile.TemporaryDirectory() as folder:
         run = str(Path(folder) / "run")
-        environment = {**kept, **WAYS[way], "TRAINWARDEN_ATTACH": "1", "TRAINWARDEN_RUN_DIR": run, "OMP_NUM_THREADS": "1"}
+        attached = {"TRAINWARDEN_ATTACH": "1", "TRAINWARDEN_RUN_DIR": run, "OMP_NUM_THREADS": "1"}
+        environment = {**kept, **WAYS[way], **attached}
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, str(turns), str(steps), str(int(reads_loss))],
             env=environment, capture_output=True, text=True, check=True,

@@ -1,4 +1,4 @@
-"""The notebook of real-time analysis, whose job trains with MXNet: its cells and a script that knows nothing of smdebug."""
+"""The notebook of real-time analysis, whose job trains with MXNet: its cells, and a script that knows no smdebug."""
 
 from __future__ import annotations
 

@@ -99,9 +99,8 @@ def test_a_hybridised_model_shows_what_enters_and_leaves_it(runner: Runner, way:
     outputs = [name for name in trial.tensor_names("_output_") if "loss" not in name]
     assert outputs == ["hybridsequential0_output_0"]
     plain = runner.captured("train.py", "plain").trial
-    np.testing.assert_allclose(
-        trial.value("hybridsequential0_output_0", 0, "eval"), plain.value("hybridsequential0_output_0", 0, "eval"), rtol=1e-4
-    )
+    name = "hybridsequential0_output_0"
+    np.testing.assert_allclose(trial.value(name, 0, "eval"), plain.value(name, 0, "eval"), rtol=1e-4)
 
 
 def test_sparse_and_missing_gradients(runner: Runner) -> None:
@@ -133,7 +132,8 @@ def test_an_error_of_the_program_is_the_programs(runner: Runner) -> None:
 
 
 def test_an_error_that_mxnet_has_kept_back_is_the_programs(runner: Runner, tmp_path: Path) -> None:
-    plain = runner.start("late_error.py", environment=runner.attached_environment(tmp_path / "x") | {"TRAINWARDEN_ATTACH": "0"})
+    alone = {**runner.attached_environment(tmp_path / "x"), "TRAINWARDEN_ATTACH": "0"}
+    plain = runner.start("late_error.py", environment=alone)
     ended = runner.start("late_error.py", environment=runner.attached_environment(tmp_path / "run"))
     assert plain.exit_code == ended.exit_code == 1 and ended.stdout == plain.stdout == "loss True\n"
     assert plain.stderr.splitlines()[-1] == ended.stderr.splitlines()[-1]

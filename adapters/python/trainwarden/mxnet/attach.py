@@ -132,8 +132,8 @@ def _begin_update(trainer: Any) -> bool:
 
 
 def _wait(arrays: Any) -> None:
-    """Until they are computed. What MXNet raises here is an error of the program's, which waits in the array for whoever
-    asks first: it must not end with us."""
+    """Until they are computed. What MXNet raises here is an error of the program's, which waits in the array for who asks
+    first: it must not end with us."""
     for array in arrays or ():
         array.wait_to_read()
 

@@ -38,8 +38,8 @@ class Hook(CallbackHook):
         hook.register_block(net)
         hook.register_block(criterion)
 
-    A step begins with each call of a registered model. Parameters and gradients are saved as they are when it ends: that
-    is behind the update of the trainer. Arguments and errors: BaseHook.
+    A step begins with each call of a registered model. Parameters and gradients are saved as they are when it ends:
+    that is behind the update of the trainer. Arguments and errors: BaseHook.
     """
 
     def __init__(

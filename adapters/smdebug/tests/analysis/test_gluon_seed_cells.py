@@ -92,7 +92,8 @@ def test_the_cells_show_what_gluonnlp_computed(bert: Bert, run_dir: Path, monkey
     assert steps == [0, 1, 2, 3]
     cell = "bertencoder0_transformer{}_multiheadattentioncell0_{}"
     assert names["tensor_names"] == [cell.format(layer, "output_1") for layer in range(2)]
-    assert names["layers"] == [[cell.format(layer, f"{part}_output_0") for part in ("key", "query")] for layer in (0, 1)]
+    parts = ("key_output_0", "query_output_0")
+    assert names["layers"] == [[cell.format(layer, part) for part in parts] for layer in (0, 1)]
     assert names["input_tokens"].size == ITEMS * TOKENS
     for layer, (key_name, query_name) in enumerate(names["layers"]):
         for step in steps:
@@ -114,7 +115,8 @@ def test_an_untouched_program_of_gluon_is_analysed(
     cloud, plots = Cloud(str(run_dir)), Plots()
     put_in_place(cloud.modules() | plots.modules(monkeypatch.setattr), monkeypatch.setitem)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    install, configure, estimate, fit, status, helpers, create, names, follow, weights = cells_of(document(seeds, "001"))
+    cells = cells_of(document(seeds, "001"))
+    install, configure, estimate, fit, status, helpers, create, names, follow, weights = cells
     notebook = Notebook()
     notebook.run_all([install, configure, estimate, fit])
     environment = configured(run_dir, cloud.collections())

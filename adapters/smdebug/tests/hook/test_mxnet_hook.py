@@ -73,9 +73,8 @@ def test_a_program_as_it_was_recorded(name: str, shared_data: Path, shared_trial
             value = np.asarray(tensor.value(int(step)))
             assert list(value.shape) == numbers["shape"] and str(value.dtype) == numbers["dtype"]
             found = [value.mean(dtype=np.float64), value.ravel()[0], value.ravel()[-1]]
-            np.testing.assert_allclose(
-                found, [numbers[key] for key in ("mean", "first", "last")], rtol=1e-4, atol=1e-6, err_msg=f"{tensor_name} {step}"
-            )
+            wanted = [numbers[key] for key in ("mean", "first", "last")]
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6, err_msg=f"{tensor_name} {step}")
         assert not tensor_name.startswith("gradient/") or not tensor.steps(mode=ModeKeys.EVAL)
     for collection in ("losses", "weights", "biases", "gradients"):
         assert sorted(trial.tensor_names(collection=collection)) == expected["collections"][collection], collection
@@ -97,9 +96,8 @@ def test_values_are_those_of_the_training(tmp_path: Path) -> None:
         np.testing.assert_array_equal(trial.tensor("net_dense0_input_0").value(step), np.full((5, 3), step))
     np.testing.assert_array_equal(trial.tensor("net_dense1_weight").value(4), weight)
     np.testing.assert_array_equal(trial.tensor("gradient/net_dense1_weight").value(4), gradient)
-    np.testing.assert_array_equal(
-        trial.tensor("net_dense0_relu_output_0").value(2), np.maximum(trial.tensor("net_dense0_relu_input_0").value(2), 0)
-    )
+    before, behind = (trial.tensor(f"net_dense0_relu_{part}put_0").value(2) for part in ("in", "out"))
+    np.testing.assert_array_equal(behind, np.maximum(before, 0))
     assert trial.tensor_names(collection="losses") == ["crossloss0_output_0"]
 
 
@@ -132,7 +130,10 @@ def test_evaluation_saves_no_gradients(tmp_path: Path) -> None:
 def test_reductions_scalars_and_tensors_by_hand(tmp_path: Path) -> None:
     model, criterion, trainer = small_model()
     reductions = ReductionConfig(reductions=["max", "prod"], norms=["l2"])
-    hook = Hook(tmp_path / "run", reduction_config=reductions, save_config=SaveConfig(save_interval=1), include_collections=["weights"])
+    every_step = SaveConfig(save_interval=1)
+    hook = Hook(
+        tmp_path / "run", reduction_config=reductions, save_config=every_step, include_collections=["weights"]
+    )
     hook.get_collection("mine").add_block_tensors(model[0])
     hook.register_block(model)
     train(model, criterion, trainer, 1)
@@ -196,8 +197,9 @@ def test_under_run_the_hook_of_the_program_captures(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "TRAINWARDEN_ATTACH": "1", "TRAINWARDEN_RUN_DIR": str(tmp_path / "run")}
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+        [sys.executable, "-c", program],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     trial = create_trial(str(tmp_path / "run"))
@@ -221,7 +223,8 @@ def test_the_hook_of_a_configuration(tmp_path: Path) -> None:
     hook.close()
     trial = create_trial(str(tmp_path / "run"))
     assert trial.steps() == [0, 2]
-    assert trial.tensor_names() == [f"gradient/net_dense{each}" for each in ("0_bias", "0_weight", "1_bias", "1_weight")]
+    parts = ("0_bias", "0_weight", "1_bias", "1_weight")
+    assert trial.tensor_names() == [f"gradient/net_dense{part}" for part in parts]
 
 
 def test_an_error_that_mxnet_has_kept_back_is_the_programs(tmp_path: Path) -> None:

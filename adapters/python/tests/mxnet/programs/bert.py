@@ -33,8 +33,9 @@ trainer = gluon.Trainer(net.collect_params(), "bertadam", {"learning_rate": 1e-2
 types, lengths = mx.nd.zeros((3, 8)), mx.nd.array([8, 5, 8])
 for epoch in range(2):
     for step in range(3):
+        words, starts = mx.nd.array(random.randint(0, 60, (3, 8))), mx.nd.array([1, 2, 3])
         with autograd.record():
-            loss = criterion(net(mx.nd.array(random.randint(0, 60, (3, 8))), types, lengths)[:, :, 0], mx.nd.array([1, 2, 3]))
+            loss = criterion(net(words, types, lengths)[:, :, 0], starts)
         loss.backward()
         trainer.step(3)
     for step in range(2):

@@ -1,5 +1,5 @@
-"""Words: an embedding with sparse gradients, a recurrent layer, data that transforms of Gluon load in other processes, and
-a part of the model that gets no gradient in the steps with an odd number."""
+"""Words: an embedding with sparse gradients, a recurrent layer, data that transforms of Gluon load in other processes,
+and a part of the model that gets no gradient in the steps with an odd number."""
 
 import mxnet as mx
 import numpy as np

@@ -1,5 +1,5 @@
-"""GluonNLP's BERT, small, trained and looked at as the notebook on BERT's attention does. Its hook is the one that a file
-of SageMaker's describes. Behind each epoch it waits for a line."""
+"""GluonNLP's BERT, small, trained and looked at as the notebook on BERT's attention does. Its hook is the one that a
+file of SageMaker's describes. Behind each epoch it waits for a line."""
 
 import sys
 
