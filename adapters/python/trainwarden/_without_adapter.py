@@ -12,7 +12,6 @@ _FRAMEWORKS = {
     "tensorflow": "TensorFlow",
     "jax": "JAX",
     "mxnet": "MXNet",
-    "lightgbm": "LightGBM",
 }
 # Those that have an adapter, and import others of them.
 _ADAPTED = ("keras",)

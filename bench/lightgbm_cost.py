@@ -1,0 +1,78 @@
+"""What capture costs a training of LightGBM: the same training with and without it, in turns, in processes of their own.
+
+    build/venv/bin/python bench/lightgbm_cost.py [--pairs 7] [--rows 15000] [--rounds 60]
+
+Prints a line of JSON: seconds of train() alone (the median), and with capture as `trainwarden run` has it by default and
+with all trees and importances of every round, as multiples of that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+WAYS: dict[str, dict[str, str]] = {
+    "plain": {},
+    "default": {"TRAINWARDEN_ATTACH": "1"},
+    "every_round": {
+        "TRAINWARDEN_ATTACH": "1",
+        "TRAINWARDEN_INCLUDE_COLLECTIONS": "trees,feature_importance,predictions",
+        "TRAINWARDEN_SAVE_INTERVAL": "1",
+    },
+}
+
+PROGRAM = """
+import sys, time
+import numpy as np
+import lightgbm as lgb
+rows, rounds = int(sys.argv[1]), int(sys.argv[2])
+random = np.random.default_rng(1)
+features = random.random((rows + 5000, 30))
+labels = (features[:, 0] + features[:, 1] * features[:, 2] + 0.3 * random.standard_normal(rows + 5000) > 1).astype(int)
+train = lgb.Dataset(features[:rows], labels[:rows])
+valid = lgb.Dataset(features[rows:], labels[rows:], reference=train)
+params = {"objective": "binary", "num_leaves": 31, "num_threads": 1, "verbosity": -1}
+begin = time.perf_counter()
+lgb.train(params, train, num_boost_round=rounds, valid_sets=[valid], valid_names=["validation"])
+print(time.perf_counter() - begin)
+"""
+
+
+def seconds_of(way: str, rows: int, rounds: int) -> float:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**kept, **WAYS[way], "TRAINWARDEN_RUN_DIR": str(Path(folder) / "run"), "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(rows), str(rounds)],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        if way != "plain" and not (Path(folder) / "run" / "run.json").exists():
+            sys.exit(f"nothing was captured: {done.stderr}")
+        return float(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--rows", type=int, default=15000)
+    parser.add_argument("--rounds", type=int, default=60)
+    options = parser.parse_args()
+    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
+    for number in range(options.pairs):
+        ways = list(WAYS)
+        for way in ways[number % len(ways) :] + ways[: number % len(ways)]:
+            seconds[way].append(seconds_of(way, options.rows, options.rounds))
+    answer = {"plain_seconds": statistics.median(seconds["plain"])}
+    for way in ("default", "every_round"):
+        answer[way] = statistics.median(b / a for a, b in zip(seconds["plain"], seconds[way]))
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()
