@@ -33,6 +33,7 @@ def _watch_arguments() -> None:
 when_imported("argparse", _watch_arguments)
 when_imported("torch", lambda: _attach_by("torch", "torch"))
 when_imported("xgboost.training", lambda: _attach_by("xgboost", "XGBoost"))
+when_imported("mxnet.gluon", lambda: _attach_by("mxnet", "MXNet"))
 when_imported("lightgbm.engine", lambda: _attach_by("lightgbm", "LightGBM"))
 when_imported("keras", lambda: _attach_by("keras", "Keras"))
 tell_at_exit()

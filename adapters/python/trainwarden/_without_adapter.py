@@ -11,7 +11,6 @@ from ._imports import when_imported
 _FRAMEWORKS = {
     "tensorflow": "TensorFlow",
     "jax": "JAX",
-    "mxnet": "MXNet",
 }
 # Those that have an adapter, and import others of them.
 _ADAPTED = ("keras",)

@@ -29,6 +29,7 @@ FRAMEWORKS = [
     Framework("torch", "mse_loss_output_0", 143),
     Framework("xgboost", "train-rmse", 0),
     Framework("lightgbm", "train-rmse", 0),
+    Framework("mxnet", "l2loss0_output_0", 143),
     Framework("keras", "loss", 0),
 ]
 
