@@ -239,6 +239,22 @@ def test_what_is_no_prediction_of_a_label_is_not_compared(tmp_path: Path, object
     page_of(document)
 
 
+@pytest.mark.parametrize(
+    ("objective", "predictions", "confusion"),
+    [
+        ("binary:logitraw", [-0.4, 0.2, 3.0, -1.0], [[1, 0], [1, 2]]),
+        ("multi:softmax", [0, 2, 1, 1], [[1, 0, 0], [0, 2, 1], [0, 0, 0]]),
+        ("an objective of one's own", [0.1, 0.7, 0.9, 0.2], [[1, 0], [1, 2]]),
+    ],
+)
+def test_each_objective_has_its_own_way_to_say_a_class(
+    tmp_path: Path, objective: str, predictions: list[float], confusion: list[list[int]]
+) -> None:
+    labels = np.array([0, 1, 1, 1], np.float32)
+    run = run_of(tmp_path / "run", objective, labels, [np.array(predictions, np.float32)])
+    assert numbers_of(trainwarden.open(run))["classification"]["confusion"] == confusion
+
+
 def call(*arguments: str, module: str = "xgboost") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", f"trainwarden.{module}.report", *arguments],
