@@ -195,3 +195,15 @@ def test_attach_and_detach_in_a_process_that_runs(tmp_path: Path, monkeypatch: p
         train(2)
         assert trainwarden.open(tmp_path / name).steps("train") == [0, 1, 2]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
+
+
+def test_the_program_of_the_guide(runner: Runner, tmp_path: Path) -> None:
+    program = str(Path(__file__).parents[4] / "examples" / "gluon" / "digits.py")
+    rules = {"TRAINWARDEN_GUARD_RULES": "ExplodingTensor", "TRAINWARDEN_ON_FIRE": "skip_step"}
+    alone = {**runner.attached_environment(tmp_path / "x"), "TRAINWARDEN_ATTACH": "0"}
+    spoilt = runner.start(program, "--spoil", environment=alone).stdout.splitlines()
+    ended = runner.start(program, "--spoil", environment={**runner.attached_environment(tmp_path / "run"), **rules})
+    assert ended.exit_code == 0, ended.stderr
+    first, last = (float(lines[-1].split()[-1]) for lines in (spoilt, ended.stdout.splitlines()))
+    assert first < 0.5 and last > 0.95
+    assert trainwarden.open(tmp_path / "run").steps("train") == list(range(128))
