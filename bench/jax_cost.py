@@ -1,14 +1,15 @@
-"""What capture costs a training of JAX: the same training with and without it, in turns, in processes of their own.
+"""What capture costs a training of JAX: steps of the program's own function and of the watched one in turns, in one process.
 
-    build/venv/bin/python bench/jax_cost.py [--pairs 5] [--steps 200] [--model mlp|small|cnn]
+    build/venv/bin/python bench/jax_cost.py [--blocks 60] [--model mlp|small|cnn]
 
-Prints a line of JSON: milliseconds of a step alone (the median), and with capture as multiples of that:
+Prints a line of JSON: milliseconds of a step alone, and with capture as multiples of that, the medians of blocks of ten steps
+that lie beside each other:
 
 - idle: attached, and nothing but the loss wanted; the program reads its loss at each step.
-- default: as `trainwarden run` has it, under its budget of 1 %.
+- default: as `trainwarden run` has it, under its budget of 1 %, of which the first tenth of a second is spent before.
 - every_step: statistics of all gradients and weights of every step, without a budget.
-- ahead, ahead_every_step: a loop that never waits for a result, alone in milliseconds, and captured at every step as a
-  multiple of that: what it costs that the training thread waits for the tensors it hands over.
+- ahead: the same in a loop that waits for every tenth result only: what it costs that the training thread waits for the tensors
+  it hands over.
 """
 
 from __future__ import annotations
@@ -30,19 +31,17 @@ EVERY_STEP = {**ATTACHED, "TRAINWARDEN_CONFIG": json.dumps({
 IDLE = {**ATTACHED, "TRAINWARDEN_CONFIG": json.dumps({"include_collections": ["gradients"],
                                                       "save": {"save_interval": 1 << 40}})}  # fmt: skip
 WAYS: dict[str, tuple[dict[str, str], str]] = {
-    "plain": ({}, "waits"),
     "idle": (IDLE, "waits"),
     "default": (ATTACHED, "waits"),
     "every_step": (EVERY_STEP, "waits"),
-    "ahead": ({}, "ahead"),
-    "ahead_every_step": (EVERY_STEP, "ahead"),
+    "ahead": (EVERY_STEP, "ahead"),
 }
 
 PROGRAM = """
 import statistics, sys, time
 import numpy as np
 import jax, jax.numpy as jnp, optax
-model, steps, way = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+model, blocks, way = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 random = np.random.default_rng(1)
 if model == "cnn":
     import flax.linen as nn
@@ -75,29 +74,28 @@ def step(params, state, images, labels):
     loss, gradients = jax.value_and_grad(error)(params, images, labels)
     updates, state = optimizer.update(gradients, state, params)
     return optax.apply_updates(params, updates), state, loss
-def one():
+def block(step):
     global params, state
-    params, state, loss = step(params, state, images, labels)
-    return loss
-for _ in range(40):
-    jax.block_until_ready(one())
-if way == "waits":
-    times = []
-    for _ in range(steps):
-        begin = time.perf_counter()
-        float(one())
-        times.append(time.perf_counter() - begin)
-    print(statistics.median(times) * 1e3)
-else:
     begin = time.perf_counter()
-    for _ in range(steps):
-        loss = one()
+    for _ in range(10):
+        params, state, loss = step(params, state, images, labels)
+        if way == "waits":
+            float(loss)
     jax.block_until_ready(loss)
-    print((time.perf_counter() - begin) / steps * 1e3)
+    return (time.perf_counter() - begin) / 10 * 1e3
+for _ in range(10):
+    block(step)
+pairs = []
+for number in range(blocks):
+    first, second = (step, step._trainwarden_plain) if number % 2 else (step._trainwarden_plain, step)
+    one, other = block(first), block(second)
+    pairs.append((other, one) if number % 2 else (one, other))
+print(statistics.median(plain for plain, _ in pairs), statistics.median(watched / plain for plain, watched in pairs))
 """
 
 
-def step_ms(way: str, model: str, steps: int) -> float:
+def measure(way: str, model: str, blocks: int) -> tuple[float, float]:
+    """Milliseconds of a step alone, and how many times that it takes when it is watched."""
     variables, waiting = WAYS[way]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
     with tempfile.TemporaryDirectory() as folder:
@@ -107,30 +105,23 @@ def step_ms(way: str, model: str, steps: int) -> float:
             file.write_text(variables["TRAINWARDEN_CONFIG"])
             environment["TRAINWARDEN_CONFIG"] = str(file)
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, model, str(steps), waiting],
+            [sys.executable, "-c", PROGRAM, model, str(blocks), waiting],
             env=environment, capture_output=True, text=True, check=True,
         )  # fmt: skip
-        if variables and not (Path(folder) / "run" / "run.json").exists():
+        if not (Path(folder) / "run" / "run.json").exists():
             sys.exit(f"nothing was captured: {done.stderr}")
-        return float(done.stdout)
+        alone, ratio = done.stdout.split()
+        return float(alone), float(ratio)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--blocks", type=int, default=60)
     parser.add_argument("--model", choices=["mlp", "small", "cnn"], default="mlp")
     options = parser.parse_args()
-    found: dict[str, list[float]] = {way: [] for way in WAYS}
-    for number in range(options.pairs):
-        ways = list(WAYS)
-        for way in ways[number % len(ways) :] + ways[: number % len(ways)]:
-            found[way].append(step_ms(way, options.model, options.steps))
-    answer = {"plain_ms": statistics.median(found["plain"]), "ahead_ms": statistics.median(found["ahead"])}
-    for way in WAYS:
-        if way not in ("plain", "ahead"):
-            alone = found["ahead" if way.startswith("ahead") else "plain"]
-            answer[way] = statistics.median(b / a for a, b in zip(alone, found[way]))
+    found = {way: measure(way, options.model, options.blocks) for way in WAYS}
+    answer = {"plain_ms": statistics.median(alone for alone, _ in found.values())}
+    answer.update({way: ratio for way, (_, ratio) in found.items()})
     print(json.dumps({name: round(value, 3) for name, value in answer.items()}))
 
 

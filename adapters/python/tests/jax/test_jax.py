@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from untouched import Captured, Runner
+
+import trainwarden
 
 STEPS = 6
 NAMES = ["hidden/kernel", "hidden/bias", "out/kernel", "out/bias"]
@@ -50,3 +54,47 @@ def test_gradients_and_weights_are_those_of_the_step(runner: Runner, way: str) -
         assert found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=name)
     assert not (np.asarray(done.trial.value("hidden/kernel", 0)) == done.seen["hidden|kernel"]).all()
+
+
+@pytest.mark.parametrize("way", ["donated", "jitted_parts"])
+def test_losses_of_steps_that_are_not_captured_are_there(runner: Runner, way: str, tmp_path: Path) -> None:
+    """The last one, too, for which no next step comes."""
+    config = {"include_collections": ["gradients"], "save": {"save_interval": 3}}
+    ended = runner.start("train.py", way, environment=runner.attached_environment(tmp_path / "run", config))
+    plain = ran(runner, way).plain
+    assert (ended.exit_code, ended.stdout, ended.stderr) == (0, plain.stdout, plain.stderr)
+    trial = trainwarden.open(tmp_path / "run")
+    said = [float(line.split()[1]) for line in plain.stdout.splitlines() if line.startswith("loss")]
+    assert [trial.scalar("loss", step) for step in range(STEPS)] == pytest.approx(said, rel=1e-6)
+    assert trial.steps("train") == list(range(STEPS))
+    assert trial.tensor("gradient/out/kernel").steps() == [0, 3]
+
+
+def test_a_loop_within_a_function_has_its_steps(runner: Runner) -> None:
+    done = ran(runner, "scan")
+    assert np.asarray(done.trial.value("gradient/hidden/kernel", 2)).shape == (4, 8)
+    plain = ran(runner, "optax_jit").trial
+    for step in range(STEPS):
+        expected = np.asarray(plain.value("gradient/hidden/kernel", step))
+        found = np.asarray(done.trial.value("gradient/hidden/kernel", step))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(done.trial.value("out/bias", STEPS - 1)), done.seen["out|bias"], rtol=1e-6)
+
+
+def test_members_of_an_ensemble_lie_beside_each_other(runner: Runner) -> None:
+    done = ran(runner, "ensemble")
+    assert np.asarray(done.trial.value("gradient/hidden/kernel", 0)).shape == (2, 4, 8)
+    found = np.asarray(done.trial.value("hidden/kernel", STEPS - 1))
+    np.testing.assert_allclose(found, done.seen["hidden|kernel"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("way", ["by_hand", "scan", "optax_jit"])
+def test_weights_alone_have_the_same_steps(runner: Runner, way: str, tmp_path: Path) -> None:
+    config = {"include_collections": ["weights"], "save": {"save_interval": 1}}
+    ended = runner.start("train.py", way, environment=runner.attached_environment(tmp_path / "run", config))
+    assert (ended.exit_code, ended.stdout) == (0, ran(runner, way).plain.stdout), ended.stderr
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.steps("train") == list(range(STEPS))
+    assert sorted(trial.tensor_names()) == ["hidden/kernel", "loss", "out/kernel"]
+    last = np.asarray(trial.value("out/kernel", STEPS - 1))
+    np.testing.assert_allclose(last, ran(runner, way).seen["out|kernel"], rtol=1e-6)

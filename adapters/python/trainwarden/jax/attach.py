@@ -18,7 +18,7 @@ from .._spool import is_in_bucket
 from . import jitted, tags
 from .watch import Watch
 
-_ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of JAX's
+_ORIGINAL = "_trainwarden_jax_original"  # of a function that stands in for one of JAX's; Keras' adapter has a mark of its own
 
 _watch: Optional[Watch] = None
 
@@ -43,7 +43,7 @@ def attach(run_dir: Optional[str] = None) -> None:
         when_imported("equinox", lambda: _attach_to(_attach_to_equinox))
         when_imported("flax.linen", lambda: _attach_to(_attach_to_linen))
     jitted.watch_calls(_watch.call)
-    atexit.register(_watch.tell_what_was_missed)
+    atexit.register(_watch.finish)
 
 
 def detach() -> None:
@@ -52,7 +52,7 @@ def detach() -> None:
     watch, _watch = _watch, None
     jitted.watch_calls(None)
     if watch is not None:
-        atexit.unregister(watch.tell_what_was_missed)
+        atexit.unregister(watch.finish)
         watch.close()
 
 
@@ -170,7 +170,7 @@ def _updating(original: Any, numbers: Any) -> Any:
                 group.append(next(numbers))
             watch.updating(args[0] if args else kwargs.get("updates"), group[0])
             answer = original(*args, **kwargs)
-            watch.updated(*answer, group[0])
+            watch.updated(answer[0], answer[1], group[0])
             return answer
 
     setattr(update, _ORIGINAL, original)
@@ -187,3 +187,12 @@ def _applying(original: Any) -> Any:
         return weights
 
     return apply_updates
+
+
+def _forget_in_child() -> None:
+    if _watch is not None:
+        _watch.start_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_child)

@@ -82,49 +82,58 @@ class Plan:
 
 def plan_and_program(closed: ClosedJaxpr, out_tree: Any, kinds: tuple[str, ...]) -> tuple[Plan, ClosedJaxpr]:
     """Of a traced function, and the same function with the tagged values of these kinds behind its results."""
-    found_kinds = Counter(tagged.kind for tagged in tagged_in(closed))
-    if found_kinds[tags.GRADIENT]:
-        kinds = tuple(kind for kind in kinds if kind != tags.OWN_GRADIENT)
-    editor = Editor(kinds)
-    equations, found = editor.values_in(closed.jaxpr)
-    results = list(closed.jaxpr.outvars)
+    tagged_values = tagged_in(closed)
+    has = Counter(tagged.kind for tagged in tagged_values)
+    all_kinds = tuple(kind for kind in ALL_KINDS if kind != tags.OWN_GRADIENT or not has[tags.GRADIENT])
+    everything = Editor(all_kinds)
+    all_slots, _ = _slots_and_extra(everything.values_in(closed.jaxpr)[1], closed, _Names(tagged_values))
+    equations, found = Editor([kind for kind in all_kinds if kind in kinds]).values_in(closed.jaxpr)
+    slots, extra = _slots_and_extra(found, closed, _Names(tagged_values))
+    gradients = [slot for slot in all_slots if slot.kind == tags.OWN_GRADIENT]
+    trains = has[tags.OWN_GRADIENT] + has[tags.GRADIENT] + has[tags.LOSS] > 0
+    if gradients and not has[tags.WEIGHT] and tags.WEIGHT in kinds:
+        slots += _new_weights(gradients, closed, out_tree)
+    if has[tags.OUTPUT] and not trains:
+        slots += _metrics(closed, out_tree)
+    plan = Plan(
+        slots=tuple(slots),
+        results=len(closed.jaxpr.outvars),
+        differentiates=has[tags.OWN_GRADIENT] + has[tags.LOSS] > 0,
+        updates=has[tags.GRADIENT] > 0,
+        applies=has[tags.WEIGHT] > 0,
+        hands_out_gradients=all(slot.index < len(closed.jaxpr.outvars) for slot in gradients),
+        calls_model=has[tags.OUTPUT] > 0,
+        loops=_loops_of_steps(all_slots),
+        missed=tuple(sorted(everything.missed.items())),
+    )
+    return plan, with_outputs(closed, equations, extra)
+
+
+def _slots_and_extra(
+    found: list[tuple[Tagged, Any]], closed: ClosedJaxpr, called: _Names
+) -> tuple[list[Slot], list[Any]]:
+    """What is a result of the function anyway is not among the extra results."""
+    results = closed.jaxpr.outvars
     numbers = {id(variable): number for number, variable in reversed(list(enumerate(results)))}
     extra: list[Any] = []
     slots = []
-    called = _Names(found)
     for tagged, variable in found:
         if id(variable) not in numbers:
             numbers[id(variable)] = len(results) + len(extra)
             extra.append(variable)
         shape = tuple(variable.aval.shape)
         slots.append(Slot(tagged.kind, called.name(tagged), numbers[id(variable)], tagged.loops, shape))
-    gradients = [slot for slot in slots if slot.kind == tags.OWN_GRADIENT]
-    if gradients and not found_kinds[tags.WEIGHT] and tags.WEIGHT in kinds:
-        slots += _new_weights(gradients, closed, out_tree)
-    if found_kinds[tags.OUTPUT] and not (found_kinds[tags.OWN_GRADIENT] or found_kinds[tags.GRADIENT]):
-        slots += _metrics(closed, out_tree)
-    plan = Plan(
-        slots=tuple(slots),
-        results=len(results),
-        differentiates=found_kinds[tags.OWN_GRADIENT] + found_kinds[tags.LOSS] > 0,
-        updates=found_kinds[tags.GRADIENT] > 0,
-        applies=found_kinds[tags.WEIGHT] > 0,
-        hands_out_gradients=all(slot.index < len(results) for slot in gradients),
-        calls_model=found_kinds[tags.OUTPUT] > 0,
-        loops=_loops_of_steps(slots),
-        missed=tuple(sorted(editor.missed.items())),
-    )
-    return plan, with_outputs(closed, equations, extra)
+    return slots, extra
 
 
 class _Names:
     """Of the tensors of one function. What comes a second time is NAME#1; a further optimizer whose tensors are called
     as those of an earlier one has them as model_1/NAME."""
 
-    def __init__(self, found: list[tuple[Tagged, Any]]) -> None:
+    def __init__(self, found: list[Tagged]) -> None:
         self._seen: Counter[str] = Counter()
         members: dict[int, set[str]] = {}
-        for tagged, _ in found:
+        for tagged in found:
             if tagged.kind == tags.GRADIENT:
                 members.setdefault(tagged.group, set()).add(tagged.name)
         self._members = members

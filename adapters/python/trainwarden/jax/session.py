@@ -252,10 +252,14 @@ class Session:
         self.close()
         raise StopTraining(reason)
 
-    @faults.guarded("close the run of a training of JAX")
-    def close(self) -> None:
+    @faults.guarded("end the last step of JAX")
+    def finish(self) -> None:
         if self._open or self._is_over:
             self._end_step()
+
+    @faults.guarded("close the run of a training of JAX")
+    def close(self) -> None:
+        self.finish()
         self._is_closed = True
         hook, self._hook, self._recorder = self._hook, None, None
         if hook is not None:

@@ -22,6 +22,7 @@ class Watch:
     """Of the process, while it is attached."""
 
     def __init__(self, run_dir: Optional[str]) -> None:
+        self._run_dir = run_dir
         self._session = Session(run_dir)
 
     def call(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -111,8 +112,12 @@ class Watch:
             trace_state_clean() and not is_owned() and self._session.is_ours() and not jax.config.jax_disable_jit
         )
 
+    @faults.guarded("follow gradients of JAX")
     def differentiated(self, loss: Any, gradients: Any) -> None:
-        """By a function that is outermost among those that differentiate."""
+        """By a function that is outermost among those that differentiate. Derivatives by a single number train nothing."""
+        leaves = jax.tree_util.tree_leaves(gradients)
+        if len(leaves) == 1 and getattr(leaves[0], "ndim", 0) == 0:
+            return
         if trace_state_clean():
             if not is_owned() and self._session.is_ours() and self._session.begin_event(True, False):
                 self._session.gradients_computed(loss, names.leaves_of(gradients))
@@ -124,6 +129,7 @@ class Watch:
         tags.mark(tags.LOSS, "loss", loss)
         tags.mark_tree(tags.OWN_GRADIENT, gradients)
 
+    @faults.guarded("follow an update of JAX")
     def updating(self, gradients: Any, group: int) -> None:
         """An optimizer gets these gradients."""
         if trace_state_clean():
@@ -137,6 +143,7 @@ class Watch:
         if not trace_state_clean():
             self._mark_updated(updates, state, group)
 
+    @faults.guarded("follow weights of JAX")
     def applied(self, weights: Any, updates: Any) -> None:
         """New weights are there."""
         if trace_state_clean():
@@ -162,10 +169,15 @@ class Watch:
     def _mark(self, kind: str, tree: Any, group: int) -> None:
         tags.mark_tree(kind, tree, group)
 
-    def tell_what_was_missed(self) -> None:
-        """When the program ends."""
+    def finish(self) -> None:
+        """When the program ends. Its hook is closed behind this."""
         if tags.trained() and not self._session.has_begun:
             faults.say_once("a training was traced, and nothing of it captured: it is not called through jax.jit")
+        self._session.finish()
+
+    def start_anew(self) -> None:
+        """In a forked child: the run that is open is its parent's."""
+        self._session = Session(self._run_dir)
 
     def close(self) -> None:
         self._session.close()

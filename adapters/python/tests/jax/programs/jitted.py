@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jax import jit
 
-PjitFunction = type(getattr(jax.jit, "_trainwarden_original", jax.jit)(lambda x: x))
+PjitFunction = type(getattr(jax.jit, "_trainwarden_jax_original", jax.jit)(lambda x: x))
 
 
 def double(values, factor=2, *, shift=0.0):

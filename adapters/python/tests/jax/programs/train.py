@@ -56,8 +56,8 @@ def loop(step, params, state):
 
 
 # Not by jax.jit of ours: these gradients are the test's, and no step. JAX's own has no wrapper around it.
-plain_grad = getattr(jax.grad, "_trainwarden_original", jax.grad)
-plain_jit = getattr(jax.jit, "_trainwarden_original", jax.jit)
+plain_grad = getattr(jax.grad, "_trainwarden_jax_original", jax.grad)
+plain_jit = getattr(jax.jit, "_trainwarden_jax_original", jax.jit)
 gradients_of = plain_jit(plain_grad(error))
 
 
@@ -215,6 +215,8 @@ if __name__ == "__main__":
     params = globals()[sys.argv[1]](params)
     for loss in losses:
         print("loss", repr(loss))
-    print("weights", hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(params))).hexdigest())
+    weights = b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(params))
+    print("weights", hashlib.sha256(weights).hexdigest())
     if "SEEN_FILE" in os.environ:
-        np.savez(os.environ["SEEN_FILE"], losses=np.array(losses), **{name.replace("/", "|"): value for name, value in seen.items()})
+        named = {name.replace("/", "|"): value for name, value in seen.items()}
+        np.savez(os.environ["SEEN_FILE"], losses=np.array(losses), **named)
