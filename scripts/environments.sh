@@ -18,7 +18,14 @@ install_environment() {
   rm -rf "$new"
   $python -m venv "$new" &&
     "$new/bin/pip" install --disable-pip-version-check --progress-bar off --no-cache-dir -r "$set" &&
+    install_sources "$new" "${set%.txt}-sources.txt" &&
     cp "$set" "$new/requirements.txt" && rm -rf "$kept" && mv "$new" "$kept"
+}
+
+# install_sources ENVIRONMENT FILE: what has no wheel, built with what is there already.
+install_sources() {
+  if [[ ! -e $2 ]]; then return; fi
+  "$1/bin/pip" install --disable-pip-version-check --progress-bar off --no-cache-dir --no-build-isolation --no-deps -r "$2"
 }
 
 # begin_environment SET: fetches it while other stages compile.
@@ -97,4 +104,12 @@ frameworks_tests() {
   KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance -k keras
   KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k keras
   environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k jax
+}
+
+# What is no longer developed, and has programs.
+old_frameworks_tests() {
+  local set=frameworks/old tests=adapters/python/tests
+  ready_environment "$set" || return 0
+  environment_tests "$set" "python on MXNet" --dist loadfile $tests/mxnet $tests/conformance \
+    adapters/smdebug/tests/hook/test_mxnet_hook.py adapters/sagemaker/tests/test_gluon_seed_cells.py -k "mxnet or gluon"
 }

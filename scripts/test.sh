@@ -285,20 +285,24 @@ run_test() {
     --all)
       begin_environment torch2/newest
       begin_environment frameworks/new
+      begin_environment frameworks/old
       quick_stages slice all
       slice "Python package on PyTorch 2" torch2_tests newest
       slice "Python package on an older PyTorch 2" torch2_tests middle
       slice "Python package on the oldest PyTorch 2" torch2_tests oldest
       slice "Python package on Keras and JAX" frameworks_tests
+      slice "Python package on MXNet" old_frameworks_tests
       sanitizer_stages slice
       long_stages slice
       ;;
     *)
       begin_environment torch2/newest
       begin_environment frameworks/new
+      begin_environment frameworks/old
       quick_stages stage programs
       stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
       stage "Python package on Keras and JAX" frameworks_tests
+      stage "Python package on MXNet" old_frameworks_tests
       sanitizer_stages stage
       ;;
   esac

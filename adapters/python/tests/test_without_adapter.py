@@ -11,8 +11,8 @@ from untouched import Runner
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
     """Beside modules that are called like frameworks."""
-    for name in ("jax", "tensorflow"):
-        (tmp_path / f"{name}.py").write_text("import jax\n" if name == "tensorflow" else "")
+    for name, imported in {"jax": "", "tensorflow": "import jax\n", "keras": "import tensorflow\n"}.items():
+        (tmp_path / f"{name}.py").write_text(imported)
     return Runner(tmp_path, tmp_path)
 
 
@@ -28,3 +28,9 @@ def test_who_captures_nothing_is_told_once(runner: Runner, program: str, framewo
 def test_who_captures_or_trains_with_none_is_not(runner: Runner, program: str) -> None:
     ended = runner.start("-c", program, environment=runner.attached_environment(runner.folder / "run"))
     assert (ended.exit_code, ended.stderr) == (0, "")
+
+
+def test_what_a_framework_with_an_adapter_imports_is_not_told_of(runner: Runner) -> None:
+    """Here the adapter cannot attach, which it says."""
+    ended = runner.start("-c", "import keras", environment=runner.attached_environment(runner.folder / "run"))
+    assert ended.exit_code == 0 and "no adapter for" not in ended.stderr

@@ -15,11 +15,24 @@ _FRAMEWORKS = {
 # Those that have an adapter, and import others of them.
 _ADAPTED = ("keras",)
 
+_first = ""  # of all of these that was asked for: the one that the program itself imports
+
 
 def tell_at_exit() -> None:
     """One line on standard error when the program ends, if it imported one of them and nothing was captured."""
+    sys.meta_path.insert(0, _First())  # type: ignore[arg-type]
     for module in _FRAMEWORKS:
         when_imported(module, _watch_exit)
+
+
+class _First:
+    """Stands before all finders, and finds nothing."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        global _first
+        if name in _FRAMEWORKS or name in _ADAPTED:
+            _first = name
+            sys.meta_path.remove(self)  # type: ignore[arg-type]
 
 
 def _watch_exit() -> None:
@@ -28,8 +41,7 @@ def _watch_exit() -> None:
 
 
 def _tell() -> None:
-    first = next((each for each in list(sys.modules) if each in _FRAMEWORKS or each in _ADAPTED), "")
-    framework = _FRAMEWORKS.get(first)  # the one that the program itself imported
+    framework = _FRAMEWORKS.get(_first)
     if framework is None or _has_captured():
         return
     print(

@@ -83,8 +83,10 @@ std::string explain_python(const fs::path& file) {
     return fmt::format("{0} does not have the package trainwarden; in a clone of Trainwarden: {0} -m pip install .",
                        name);
   }
-  return fmt::format("{} is Python: did the program train, with PyTorch or XGBoost? Else it must open a hook itself",
-                     name);
+  return fmt::format(
+      "{} is Python: did the program train, with PyTorch, Keras, JAX, XGBoost, LightGBM or MXNet? Else it must "
+      "open a hook itself",
+      name);
 }
 
 }  // namespace

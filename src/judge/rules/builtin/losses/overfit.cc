@@ -52,12 +52,22 @@ struct NamedLoss {
   bool is_validation = false;
 };
 
+// By the names that users of XGBoost and Keras give, and those that LightGBM gives: "training-l2", "valid_0-l2". The
+// estimators of XGBoost say "validation_0" of any set, also of the one that is trained with: that says nothing.
 NamedLoss named_loss(std::string_view tensor) {
-  for (const std::string_view prefix : {"validation-", "val_", "eval-"}) {
+  for (const std::string_view prefix : {"validation-", "valid-", "val_", "eval-", "test-"}) {
     if (tensor.substr(0, prefix.size()) == prefix) return {std::string(tensor.substr(prefix.size())), true};
   }
-  constexpr std::string_view kTrain = "train-";
-  if (tensor.substr(0, kTrain.size()) == kTrain) tensor.remove_prefix(kTrain.size());
+  constexpr std::string_view kNumbered = "valid_";
+  if (tensor.substr(0, kNumbered.size()) == kNumbered) {
+    const std::size_t dash = tensor.find_first_not_of("0123456789", kNumbered.size());
+    if (dash != std::string_view::npos && dash > kNumbered.size() && tensor[dash] == '-') {
+      return {std::string(tensor.substr(dash + 1)), true};
+    }
+  }
+  for (const std::string_view prefix : {"train-", "training-"}) {
+    if (tensor.substr(0, prefix.size()) == prefix) return {std::string(tensor.substr(prefix.size())), false};
+  }
   return {std::string(tensor), false};
 }
 
@@ -84,21 +94,28 @@ class Overfit final : public Rule {
   // True when the step holds a validation loss.
   bool add(const StepReductions& losses, bool is_eval_step) {
     bool has_validation = false;
-    for (const TensorReduction& loss : losses.tensors) {
-      NamedLoss named = named_loss(loss.spot.tensor);
-      const bool is_validation = is_eval_step || named.is_validation;
-      // Losses of whole steps go together whatever their names are: an eval step may compute another one first.
-      Pair& pair = pairs_[is_eval_step || !by_name(losses) ? "" : named.metric];
-      if (is_validation) {
-        if (!pair.validation) pair.validation.emplace();
-        pair.validation->add(loss.value);
-        has_validation = true;
-      } else {
-        if (pair.validation) close_block(pair);
-        pair.train.add(loss.value);
+    const bool goes_by_name = !is_eval_step && by_name(losses);
+    for (const bool wants_validation :
+         {false, true}) {  // "eval-rmse" is compared with "train-rmse", which comes behind it
+      for (const TensorReduction& loss : losses.tensors) {
+        const NamedLoss named = named_loss(loss.spot.tensor);
+        if ((is_eval_step || named.is_validation) != wants_validation) continue;
+        // Losses of whole steps go together whatever their names are: an eval step may compute another one first.
+        add(pairs_[goes_by_name ? named.metric : ""], loss.value, wants_validation);
+        has_validation = has_validation || wants_validation;
       }
     }
     return has_validation;
+  }
+
+  static void add(Pair& pair, double loss, bool is_validation) {
+    if (is_validation) {
+      if (!pair.validation) pair.validation.emplace();
+      pair.validation->add(loss);
+      return;
+    }
+    if (pair.validation) close_block(pair);
+    pair.train.add(loss);
   }
 
   static bool by_name(const StepReductions& losses) {

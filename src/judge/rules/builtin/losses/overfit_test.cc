@@ -70,6 +70,23 @@ TEST(Overfit, LossesOfOneStepArePairedByName) {
   EXPECT_EQ(verdicts.at(2).evidence.at(0).tensor, "loss");
 }
 
+TEST(Overfit, NamesOfEachLibraryArePaired) {
+  const std::pair<const char*, const char*> fires[] = {{"training-l2", "valid_0-l2"},
+                                                       {"train-rmse", "valid-rmse"},
+                                                       {"train-rmse", "test-rmse"},
+                                                       {"train-rmse", "eval-rmse"}};
+  for (const auto& [train, validation] : fires) {
+    TestRun run;
+    run.add({.step = 0, .tensors = {scalar(train, 1, kLossCollection), scalar(validation, 2, kLossCollection)}});
+    EXPECT_EQ(steps_with(judge(run, "Overfit"), Outcome::kFired), (Steps{0})) << validation;
+  }
+  TestRun run;  // either may be the set that is trained with
+  run.add({.step = 0,
+           .tensors = {scalar("validation_0-rmse", 1, kLossCollection), scalar("validation_1-rmse", 2, kLossCollection),
+                       scalar("valid_-rmse", 9, kLossCollection)}});
+  EXPECT_TRUE(steps_with(judge(run, "Overfit"), Outcome::kFired).empty());
+}
+
 TEST(Overfit, NaNAndLossesThatAreNoMeasure) {
   EXPECT_EQ(steps_with(Losses().train(1).eval(NAN).judged(), Outcome::kFired), (Steps{1}));
   EXPECT_TRUE(steps_with(Losses().train(NAN).eval(1).judged(), Outcome::kFired).empty());

@@ -1,7 +1,7 @@
-// CreateXgboostReport: the documented name, without its report so far.
+// CreateXgboostReport: the documented name. The report itself is made of the run, by the Python package.
 //
 // Source: SageMaker Debugger, where it writes a report at the end of an XGBoost training. It has no parameters and
-// never fires. The report comes with the adapter for XGBoost; until then the rule says that it does nothing.
+// never fires. Here it keeps what the report is made of.
 #include "judge/rules/builtin/trees/trees_rules.h"
 #include "judge/rules/needs.h"
 
@@ -15,10 +15,9 @@ class CreateXgboostReport final : public Rule {
  public:
   Verdict evaluate(const StepWindow&) override {
     return Verdict::not_applicable(
-        "this version writes no report of an XGBoost training yet; the run holds what was captured for it");
+        "what the report is made of is kept; python -m trainwarden.xgboost.report RUN writes it");
   }
 
-  // What the report is made of, so that one can be made of today's runs later.
   std::vector<Collection> needs() const override {
     std::vector<Collection> needs = {need_values("metrics", kDocumentedInterval),
                                      need_values("feature_importance", kDocumentedInterval),
@@ -39,10 +38,10 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters&) {
   return std::unique_ptr<Rule>(new CreateXgboostReport());
 }
 
-constexpr const char* kDetails = R"(Does nothing yet: it answers "not applicable" at every step, and is here so that
-configurations that name it are understood. It asks for the collections that the report is made of (`metrics`,
-`feature_importance`, `predictions`, `labels` at every fifth step, `hyperparameters` at the first), so that one can
-be made of the run later.)";
+constexpr const char* kDetails =
+    R"(Answers "not applicable" at every step. It asks for the collections that the report is made of (`metrics`,
+`feature_importance`, `predictions`, `labels` at every fifth step, `hyperparameters` at the first);
+`python -m trainwarden.xgboost.report RUN` writes it, while the training runs or later.)";
 
 }  // namespace
 }  // namespace create_xgboost_report_rule
@@ -50,7 +49,7 @@ be made of the run later.)";
 RuleKind create_xgboost_report() {
   RuleDescription description;
   description.name = "CreateXgboostReport";
-  description.summary = "Fires never; keeps what a report of an XGBoost training is made of, but writes none yet.";
+  description.summary = "Fires never; keeps what the report of a training of boosted trees is made of.";
   description.topic = "trees";
   description.details = create_xgboost_report_rule::kDetails;
   description.source = "SageMaker Debugger's documentation";
