@@ -97,13 +97,13 @@ torch2_tests() {
   environment_tests "$set" "python on PyTorch 2, ${set#*/}" --dist loadfile adapters/python/tests/torch "$@"
 }
 
-# Keras on both of its backends.
+# Keras on both of its backends, and JAX.
 frameworks_tests() {
   local set=frameworks/new tests=adapters/python/tests
   ready_environment "$set" || return 0
   KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance -k keras
   KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k keras
-  environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k jax
+  environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "not keras"
 }
 
 # What is no longer developed, and has programs.

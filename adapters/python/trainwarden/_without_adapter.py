@@ -10,10 +10,9 @@ from ._imports import when_imported
 # By the module that is imported.
 _FRAMEWORKS = {
     "tensorflow": "TensorFlow",
-    "jax": "JAX",
 }
 # Those that have an adapter, and import others of them.
-_ADAPTED = ("keras",)
+_ADAPTED = ("keras", "jax")
 
 _first = ""  # of all of these that was asked for: the one that the program itself imports
 
