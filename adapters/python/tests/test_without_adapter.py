@@ -11,8 +11,7 @@ from untouched import Runner
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
     """Beside modules that are called like frameworks."""
-    for name, imported in {"tensorflow": "", "keras": "import tensorflow
-"}.items():
+    for name, imported in {"tensorflow": "", "keras": "import tensorflow\n"}.items():
         (tmp_path / f"{name}.py").write_text(imported)
     return Runner(tmp_path, tmp_path)
 
@@ -24,7 +23,9 @@ def test_who_captures_nothing_is_told_once(runner: Runner) -> None:
     assert ended.stderr.startswith("trainwarden: nothing was captured: there is no adapter for TensorFlow yet.")
 
 
-@pytest.mark.parametrize("program", ["import sys", "import tensorflow, trainwarden; trainwarden.Hook.from_environment().step()"])
+@pytest.mark.parametrize(
+    "program", ["import sys", "import tensorflow, trainwarden; trainwarden.Hook.from_environment().step()"]
+)
 def test_who_captures_or_trains_with_none_is_not(runner: Runner, program: str) -> None:
     ended = runner.start("-c", program, environment=runner.attached_environment(runner.folder / "run"))
     assert (ended.exit_code, ended.stderr) == (0, "")

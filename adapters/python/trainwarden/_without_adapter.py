@@ -19,7 +19,7 @@ _first = ""  # of all of these that was asked for: the one that the program itse
 
 def tell_at_exit() -> None:
     """One line on standard error when the program ends, if it imported one of them and nothing was captured."""
-    sys.meta_path.insert(0, _First())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _First())
     for module in _FRAMEWORKS:
         when_imported(module, _watch_exit)
 
@@ -31,7 +31,7 @@ class _First:
         global _first
         if name in _FRAMEWORKS or name in _ADAPTED:
             _first = name
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
 
 
 def _watch_exit() -> None:
