@@ -35,3 +35,10 @@ def test_what_a_framework_with_an_adapter_imports_is_not_told_of(runner: Runner)
     """Here the adapter cannot attach, which it says."""
     ended = runner.start("-c", "import keras", environment=runner.attached_environment(runner.folder / "run"))
     assert ended.exit_code == 0 and "no adapter for" not in ended.stderr
+
+
+def test_the_first_framework_that_is_asked_for_is_attached(runner: Runner) -> None:
+    """Whoever looks which that is stands between finders that wait for one."""
+    (runner.folder / "jax.py").write_text("")
+    ended = runner.start("-c", "import jax", environment=runner.attached_environment(runner.folder / "run"))
+    assert "could not attach to JAX" in ended.stderr  # as this one has nothing in it

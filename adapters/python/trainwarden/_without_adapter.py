@@ -29,9 +29,8 @@ class _First:
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         global _first
-        if name in _FRAMEWORKS or name in _ADAPTED:
-            _first = name
-            sys.meta_path.remove(self)
+        if not _first and (name in _FRAMEWORKS or name in _ADAPTED):
+            _first = name  # it stays: who leaves while finders are asked makes that the next one is not
 
 
 def _watch_exit() -> None:
