@@ -101,9 +101,10 @@ torch2_tests() {
 frameworks_tests() {
   local set=frameworks/new tests=adapters/python/tests
   ready_environment "$set" || return 0
-  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance -k keras
+  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance \
+    -k "keras or tensorflow"
   KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k "${1:-keras}"
-  environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "not keras"
+  environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "jax and not keras"
 }
 
 # What is no longer developed, and has programs.

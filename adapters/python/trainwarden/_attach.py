@@ -11,7 +11,6 @@ import sys
 
 from ._arguments import watch_argparse
 from ._imports import when_imported
-from ._without_adapter import tell_at_exit
 
 
 def _attach_by(adapter: str, framework: str) -> None:
@@ -37,4 +36,3 @@ when_imported("mxnet.gluon", lambda: _attach_by("mxnet", "MXNet"))
 when_imported("lightgbm.engine", lambda: _attach_by("lightgbm", "LightGBM"))
 when_imported("keras", lambda: _attach_by("keras", "Keras"))
 when_imported("jax", lambda: _attach_by("jax", "JAX"))
-tell_at_exit()

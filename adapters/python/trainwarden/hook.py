@@ -25,12 +25,6 @@ SaveCheckpoint = Callable[[int, _core.CheckpointRequest], Optional[PathLike]]
 _logger = logging.getLogger("trainwarden")
 _ADVICE = {advice.value: advice for advice in StepAdvice}
 _open_hooks: weakref.WeakSet[Hook] = weakref.WeakSet()
-_was_opened = False
-
-
-def was_opened() -> bool:
-    """Has this process opened a hook that writes a run?"""
-    return _was_opened
 
 
 @atexit.register
@@ -195,8 +189,6 @@ class Hook(_core.Hook):
         return hook
 
     def _open(self, options: _core.HookOptions | None) -> None:
-        global _was_opened
-        _was_opened = _was_opened or options is not None
         copy = _spool.redirect(options)
         super().__init__(options)
         _open_hooks.add(self)

@@ -31,6 +31,7 @@ FRAMEWORKS = [
     Framework("lightgbm", "train-rmse", 0),
     Framework("mxnet", "l2loss0_output_0", 143),
     Framework("keras", "loss", 0),
+    Framework("tensorflow", "loss", 143),
     Framework("jax", "loss", 143),
 ]
 

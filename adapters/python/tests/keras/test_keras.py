@@ -49,6 +49,36 @@ def test_models_are_told_apart_where_there_are_several(runner: Runner, way: str)
     assert len(ran.trial.steps("train")) == (9 if way == "again" else 6)
 
 
+def losses_of(ran: Captured) -> list[float]:
+    return [float(line.split()[1]) for line in ran.plain.stdout.splitlines() if line.startswith("loss ")]
+
+
+@pytest.mark.skipif(BACKEND != "tensorflow", reason="loops over tf.GradientTape")
+@pytest.mark.parametrize("way", ["graph", "eager", "random", "two", "two_eager", "method", "compiled"])
+def test_loops_of_ones_own_are_followed(runner: Runner, way: str) -> None:
+    ran = runner.captured("loop.py", way)
+    assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
+    assert ran.attached.stdout == ran.plain.stdout and "trainwarden:" not in ran.attached.stderr
+    trial = ran.trial
+    assert trial.steps("train") == list(range(6)) and trial.modes == [trainwarden.Mode.TRAIN]
+    assert [trial.scalar("loss", step, "train") for step in range(6)] == losses_of(ran)
+    weights = trial.tensor_names(collection="weights")
+    assert len(weights) == (4 if "two" in way else 2) and "sequential/dense/kernel" in weights
+    assert ("loss#1" in trial.tensor_names(collection="losses")) == ("two" in way)
+    for name in weights:
+        rate = np.float32(0.05 if name.startswith("sequential_1") else 0.1)
+        before, after = (trial.tensor(name).value(step, mode="train") for step in (2, 3))
+        gradient = trial.tensor(f"gradient/{name}").value(3, mode="train")
+        assert np.allclose(before - rate * gradient, after, rtol=1e-5, atol=1e-7), name
+
+
+@pytest.mark.skipif(BACKEND != "tensorflow", reason="loops over tf.GradientTape")
+def test_what_loops_inside_a_compiled_function_is_said_once(runner: Runner) -> None:
+    ran = runner.captured("loop.py", "inside")
+    assert ran.attached.stdout == ran.plain.stdout
+    assert ran.attached.stderr.count("steps in a loop within a compiled function") == 1, ran.attached.stderr
+
+
 def iterations_of(ran: Captured) -> int:
     return int(next(line for line in ran.plain.stdout.splitlines() if line.startswith("iterations")).split()[1])
 

@@ -11,6 +11,7 @@ import keras
 
 from .. import faults
 from .._spool import is_in_bucket
+from .collecting import follow_loops
 from .functions import CapturingStep, StepFunction
 from .picking import pick_up_from_keras, replace
 from .session import Session
@@ -34,10 +35,15 @@ def attach(run_dir: Optional[str] = None) -> None:
     global _session, _backend
     if _session is not None:
         return
+    if not hasattr(keras, "config"):
+        raise RuntimeError(f"expected Keras 3 or newer, found Keras {keras.__version__}")
+    if keras.config.backend() == "torch":
+        return  # the adapter of PyTorch sees its models
     _backend = _backend or _backend_of_keras()
     folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
     _session = Session(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder), _backend)
     faults.on_too_many(detach)
+    follow_loops(_backend.loops_of(_session))
     pick_up_from_keras()
     _backend.pick_up()
     for kind in KINDS:
@@ -50,12 +56,13 @@ def detach() -> None:
     """Captures no more in this process, and ends its run."""
     global _session
     session, _session = _session, None
+    follow_loops(None)
     if session is not None:
         session.close()
 
 
 def _backend_of_keras() -> Any:
-    name = keras.config.backend() if hasattr(keras, "config") else "none"
+    name = keras.config.backend()
     if name == "tensorflow":
         from .tensorflow_backend import TensorFlowBackend
 
@@ -64,10 +71,7 @@ def _backend_of_keras() -> Any:
         from .jax_backend import JaxBackend
 
         return JaxBackend()
-    raise RuntimeError(
-        f"expected Keras 3 on TensorFlow or JAX, found Keras {keras.__version__} on {name}; "
-        "models of Keras on PyTorch are captured as those of PyTorch"
-    )
+    raise RuntimeError(f"expected the backend tensorflow, jax or torch, found {name!r}")
 
 
 def _run(function: StepFunction, args: tuple[Any, ...]) -> Any:

@@ -20,6 +20,7 @@ ACTIVATIONS = "activations"
 EVERYTHING = frozenset({GRADIENTS, ACTIVATIONS})
 
 _inside = threading.local()
+_loops: Any = None  # Loops, where the backend has them
 
 
 @dataclass
@@ -34,6 +35,9 @@ class Collector:
     found: dict[str, Any] = field(default_factory=dict)
     collections: dict[str, tuple[str, ...]] = field(default_factory=dict)
     left_out: int = 0
+    updated: list[tuple[Any, list[Any]]] = field(default_factory=list)  # optimizers, and what each has updated
+    updates_inside: int = 0  # in traces within this one, which cannot be followed
+    draws: bool = False  # random numbers of a stream that the compiled function keeps
     computes_loss: bool = False  # by a method of its own, which says what the loss is
     depth_of_updates: int = 0  # calls of optimizers within each other
     depth_of_losses: int = 0
@@ -96,3 +100,20 @@ def collecting(collector: Collector) -> Iterator[Collector]:
         yield collector
     finally:
         _inside.collector = before
+
+
+def follow_loops(loops: Any) -> None:
+    """Loops of one's own are told to this one from now on; None: to nobody."""
+    global _loops
+    _loops = loops
+
+
+def loops_here() -> Any:
+    """Who is to be told of what runs now; None: it is no loop of one's own, or nobody."""
+    return _loops if _loops is not None and _loops.follows() else None
+
+
+def expect_updates(optimizer: Any) -> None:
+    """It was made."""
+    if _loops is not None:
+        _loops.expect(optimizer)

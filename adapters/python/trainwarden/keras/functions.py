@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Protocol
 
 from .. import faults
 from .collecting import ACTIVATIONS, Collector, collecting
@@ -16,6 +16,22 @@ from .names import ModelNames
 
 Parts = frozenset[str]
 _NOTHING: Parts = frozenset()
+
+
+class FollowedStep(Protocol):
+    """What a session runs as a step."""
+
+    kind: str  # "train", "test" or "predict"
+    model: Any
+    learnt: Optional[dict[str, tuple[str, ...]]]  # names and collections of all that it can hand out; None: not known
+    has_news: bool  # of what it learnt, or of the model
+    gives_logs: bool  # its result: the model's metrics
+
+    def own(self, *args: Any) -> Any:
+        """The program's own."""
+
+    def call(self, args: tuple[Any, ...], names: ModelNames, parts: Optional[Parts]) -> tuple[Any, dict[str, Any]]:
+        """The result of the step, and what was handed out of it; the more of `parts` the better, None: nothing."""
 
 
 class Twin:
@@ -61,6 +77,8 @@ class CapturingStep:
 
 class StepFunction:
     """One of a model's functions. Calls of it are steps of the session."""
+
+    gives_logs = True
 
     def __init__(self, kind: str, model: Any, own: Callable[..., Any], backend: Any, run: Callable[..., Any]) -> None:
         self.kind = kind

@@ -22,6 +22,9 @@ class JaxBackend:
     def pick_up(self) -> None:
         replace(jax, "value_and_grad", _with_gradient)
 
+    def loops_of(self, session: Any) -> None:
+        return None  # they are the adapter of JAX's
+
     def trace(self) -> Any:
         return get_opaque_trace_state()
 

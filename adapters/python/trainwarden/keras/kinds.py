@@ -6,7 +6,12 @@ from typing import Any
 
 _INPUTS = {"ReLU": "relu_inputs", "Embedding": "embedding_inputs"}
 _OUTPUTS = {"ReLU": "relu_outputs", "Softmax": "softmax_outputs"}
-_INPUTS_OF_FUNCTIONS = {"relu": "relu_inputs", "relu6": "relu_inputs", "tanh": "tanh_inputs", "sigmoid": "sigmoid_inputs"}
+_INPUTS_OF_FUNCTIONS = {
+    "relu": "relu_inputs",
+    "relu6": "relu_inputs",
+    "tanh": "tanh_inputs",
+    "sigmoid": "sigmoid_inputs",
+}
 # Those that give zero for what is negative: a leaky one never dies.
 _OUTPUTS_OF_FUNCTIONS = {"relu": "relu_outputs", "relu6": "relu_outputs", "softmax": "softmax_outputs"}
 

@@ -29,9 +29,9 @@ class ModelNames:
         if model is None:
             return
         self._layers = _renumbered(model)
-        self.variables = [(each, self._of_path(str(each.path))) for each in model.variables]
+        self.variables = [(each, self._of_path(path_of(each))) for each in model.variables]
         self._by_id = {id(each): name for each, name in self.variables}
-        written = [(str(each.path).replace("/", "_"), self._of_path(str(each.path), "")) for each, _ in self.variables]
+        written = [(path_of(each).replace("/", "_"), self._of_path(path_of(each), "")) for each, _ in self.variables]
         self._in_optimizers = sorted(written, key=lambda pair: -len(pair[0]))
 
     def same_as(self, other: ModelNames) -> bool:
@@ -44,7 +44,7 @@ class ModelNames:
     def of_variable(self, variable: Any) -> str:
         if id(variable) not in self._by_id:
             self.look()
-        return self._by_id.get(id(variable)) or self._of_path(str(variable.path))
+        return self._by_id.get(id(variable)) or self._of_path(path_of(variable))
 
     def of_layer(self, layer: Any) -> str:
         return self._of_path(str(getattr(layer, "path", None) or layer.name))
@@ -54,7 +54,7 @@ class ModelNames:
 
     def of_state(self, variable: Any) -> str:
         """Of a variable of an optimizer: "optimizer_state/adam/dense_kernel_momentum"."""
-        path = str(variable.path)
+        path = path_of(variable)
         for written, name in self._in_optimizers:
             if written in path:
                 path = path.replace(written, name.replace("/", "_"))
@@ -71,9 +71,14 @@ class ModelNames:
         return (self._prefix if prefix is None else prefix) + "/".join(self._layers.get(part, part) for part in parts)
 
 
+def path_of(variable: Any) -> str:
+    """Of a variable of Keras, or of TensorFlow alone."""
+    return str(getattr(variable, "path", None) or str(variable.name).partition(":")[0])
+
+
 def collections_of(variable: Any) -> Optional[tuple[str, ...]]:
     """Of a variable of a model; None: the state of random numbers, which is no weight."""
-    last = str(variable.path).rpartition("/")[2]
+    last = path_of(variable).rpartition("/")[2]
     if last == _RANDOM:
         return None
     if not variable.trainable:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 import keras
 
 from .. import faults
-from .collecting import ACTIVATIONS, GRADIENTS, Collector, current
+from .collecting import ACTIVATIONS, GRADIENTS, Collector, collecting, current, loops_here
 from .kinds import input_kinds, output_kinds
 
 _ORIGINAL = "_trainwarden_original"
@@ -76,13 +76,18 @@ def _add_all(collector: Collector, name: str, values: Any, *collections: str) ->
 
 def _applying(original: Callable[..., Any]) -> Callable[..., Any]:
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        collector = current()
+        loops = loops_here()
+        collector = current() if loops is None else loops.collector(self)
         if collector is None:
             return original(self, grads, trainable_variables)
         grads = list(grads)
         variables = None if trainable_variables is None else list(trainable_variables)
         _add_gradients(collector, self, grads, variables, None)
-        return _updating(collector, original, self, grads, variables)
+        with collecting(collector):
+            result = _updating(collector, original, self, grads, variables)
+        if loops is not None:
+            loops.updated(self, collector)
+        return result
 
     return apply
 
@@ -112,15 +117,21 @@ def _updating(collector: Collector, original: Callable[..., Any], *args: Any) ->
 def _add_gradients(
     collector: Collector, optimizer: Any, gradients: list[Any], variables: Optional[list[Any]], state: Any
 ) -> None:
-    if GRADIENTS not in collector.parts or collector.depth_of_updates > 0:
+    if collector.depth_of_updates > 0:
+        return
+    if not collector.is_here():
+        collector.updates_inside += 1
         return
     if variables is None:
         variables = list(getattr(optimizer, "inner_optimizer", optimizer)._trainable_variables)
+    collector.updated.append((optimizer, variables))
+    if GRADIENTS not in collector.parts:
+        return
     scale = _scale_of(optimizer, state)
     for variable, gradient in zip(variables, gradients):
         name = f"gradient/{collector.names.of_variable(variable)}"
         value = collector.backend.as_tensor(gradient)
-        if value is not None and scale is not None and collector.is_here():
+        if value is not None and scale is not None:
             value = keras.ops.cast(value, "float32") / scale
         collector.add(name, value, "gradients")
 

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from ..hook import Hook
 from .collecting import ACTIVATIONS, EVERYTHING, GRADIENTS
-from .functions import Parts, StepFunction
+from .functions import FollowedStep, Parts
 from .names import ModelNames, collections_of
 
 _LOSS = "loss"
@@ -57,7 +57,7 @@ class Recorder:
     def names_of(self, model: Any) -> ModelNames:
         return self._known(model).names
 
-    def wanted_parts(self, function: StepFunction) -> Optional[Parts]:
+    def wanted_parts(self, function: FollowedStep) -> Optional[Parts]:
         """None: not even the loss."""
         hook = self._hook
         known = self._known(function.model)
@@ -73,7 +73,7 @@ class Recorder:
             parts.add(ACTIVATIONS)
         return frozenset(parts) if parts or hook.wants(known.loss) else None
 
-    def record(self, function: StepFunction, result: Any, found: Mapping[str, Any]) -> None:
+    def record(self, function: FollowedStep, result: Any, found: Mapping[str, Any]) -> None:
         if function.has_news:
             function.has_news = False
             self._known(function.model).look(self._hook)
@@ -84,12 +84,13 @@ class Recorder:
         spent = time.perf_counter_ns() - begin - (self._hook.report().training_thread_ns - in_hook)
         self._hook.add_cost_ns(max(0, spent))
 
-    def _save(self, function: StepFunction, result: Any, found: Mapping[str, Any]) -> None:
+    def _save(self, function: FollowedStep, result: Any, found: Mapping[str, Any]) -> None:
         known = self._known(function.model)
         collections = function.learnt or {}
         for name, value in found.items():
             self._keep(self._id(name, *collections.get(name, ())), value)
-        self._keep_logs(known, self._backend.logs(result))
+        if function.gives_logs:
+            self._keep_logs(known, self._backend.logs(result))
         if function.kind == "train":
             self._keep_weights(known, function.model, result)
             self._keep_state(known, function.model, result)

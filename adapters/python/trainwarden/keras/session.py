@@ -13,7 +13,8 @@ from .._opening import open_for_attach
 from .._owners import is_owned, owning
 from ..hook import Hook
 from ..stopping import StopTraining
-from .functions import Parts, StepFunction
+from .functions import FollowedStep, Parts
+from .names import ModelNames
 from .recorder import Recorder
 
 _MODES = {"train": "train", "test": "eval", "predict": "predict"}
@@ -31,7 +32,7 @@ class Session:
         self._is_closed = False
         self._is_stopping = False
 
-    def run(self, function: StepFunction, args: tuple[Any, ...]) -> Any:
+    def run(self, function: FollowedStep, args: tuple[Any, ...]) -> Any:
         """A step of a model."""
         if self._is_closed or is_owned() or not self._is_ours():
             return function.own(*args)
@@ -45,6 +46,12 @@ class Session:
                 result, found = function.call(args, self._recorder.names_of(function.model), parts)
         self._end(function, result, found)
         return result
+
+    def names_of(self, model: Any) -> Optional[ModelNames]:
+        """None: nothing is captured."""
+        if self._is_closed or not self._is_ours() or (self._hook is None and self._open() is None):
+            return None
+        return None if self._recorder is None else self._recorder.names_of(model)
 
     def start_anew(self) -> None:
         """In a forked child."""
@@ -63,7 +70,7 @@ class Session:
         return self._thread is threading.current_thread()
 
     @faults.guarded("begin a step of Keras")
-    def _begin(self, function: StepFunction) -> Optional[Parts]:
+    def _begin(self, function: FollowedStep) -> Optional[Parts]:
         """The parts that somebody wants of it; None: nothing, not even its loss."""
         hook = self._hook or self._open()
         if hook is None or self._recorder is None:
@@ -76,7 +83,7 @@ class Session:
         return parts
 
     @faults.guarded("end a step of Keras")
-    def _end(self, function: StepFunction, result: Any, found: dict[str, Any]) -> None:
+    def _end(self, function: FollowedStep, result: Any, found: dict[str, Any]) -> None:
         if self._hook is None or self._recorder is None:
             return
         self._record(self._recorder, function, result, found)
@@ -85,7 +92,7 @@ class Session:
             function.model.stop_training = True
 
     @faults.guarded("record a step of Keras")
-    def _record(self, recorder: Recorder, function: StepFunction, result: Any, found: dict[str, Any]) -> None:
+    def _record(self, recorder: Recorder, function: FollowedStep, result: Any, found: dict[str, Any]) -> None:
         recorder.record(function, result, found)
 
     def _open(self) -> Optional[Hook]:

@@ -11,9 +11,11 @@ import tensorflow as tf
 from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
 
 from .. import faults
-from .collecting import Collector, current
+from .collecting import Collector, current, loops_here
 from .handing import hand_out, take
+from .loops import Loops, pick_up_loops
 from .picking import replace
+from .session import Session
 
 # Functions within each other, as Keras makes them: several steps, one step, conversions.
 _MAX_DEPTH = 6
@@ -30,6 +32,10 @@ class TensorFlowBackend:
 
     def pick_up(self) -> None:
         replace(tf.GradientTape, "gradient", _taking_gradient)
+        pick_up_loops()
+
+    def loops_of(self, session: Session) -> Loops:
+        return Loops(session, self)
 
     def trace(self) -> Any:
         return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
@@ -123,7 +129,7 @@ def _functions_in(function: Any, depth: int = 0) -> Iterator[Any]:
 
 def _value_of(variable: Any) -> Any:
     """The memory of the variable, not a copy of it."""
-    inner = variable.value
+    inner = variable if isinstance(variable, tf.Variable) else variable.value
     return inner.value() if isinstance(inner, tf.Variable) else inner
 
 
@@ -131,8 +137,11 @@ def _taking_gradient(original: Any) -> Any:
     @functools.wraps(original)
     def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
         collector = current()
+        loops = loops_here()
         if collector is not None:
             _add_target(collector, target)
+        elif loops is not None:
+            loops.differentiated(target)
         return original(self, target, *args, **kwargs)
 
     return gradient

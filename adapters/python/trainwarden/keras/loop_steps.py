@@ -1,0 +1,162 @@
+"""Steps of loops of one's own: updates that ran eagerly, and calls of compiled functions that have some."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any, Optional
+
+from .. import faults
+from .collecting import EVERYTHING, Collector, collecting
+from .functions import Parts
+from .names import ModelNames
+
+_NOTHING: Parts = frozenset()
+
+
+class _Optimizers:
+    """All of a loop, as one."""
+
+    def __init__(self) -> None:
+        self.all: list[Any] = []
+
+    @property
+    def variables(self) -> list[Any]:
+        return [variable for optimizer in self.all for variable in optimizer.variables]
+
+    @property
+    def learning_rate(self) -> Any:
+        return self.all[0].learning_rate
+
+
+class Weights:
+    """In the place of a model: what optimizers of such loops update."""
+
+    name = ""
+    stop_training = False
+
+    def __init__(self) -> None:
+        self.variables: list[Any] = []
+        self._optimizers = _Optimizers()
+
+    @property
+    def optimizer(self) -> Optional[_Optimizers]:
+        return self._optimizers if self._optimizers.all else None
+
+    def add(self, optimizer: Any, variables: list[Any]) -> bool:
+        """True: there are new ones."""
+        known = {id(each) for each in self.variables}
+        new = [each for each in variables if id(each) not in known]
+        self.variables += new
+        if all(each is not optimizer for each in self._optimizers.all):
+            self._optimizers.all.append(optimizer)
+        return bool(new)
+
+    def _flatten_layers(self, include_self: bool = True) -> list[Any]:
+        return []
+
+
+class _Step:
+    """What Session.run() runs. What can be handed out of it is learnt while it runs."""
+
+    kind = "train"
+    gives_logs = False
+
+    def __init__(self, weights: Weights) -> None:
+        self.model: Any = weights
+        self.learnt: Optional[dict[str, tuple[str, ...]]] = None
+        self.has_news = False
+
+    def _learn(self, collector: Collector) -> None:
+        self.learnt = {**(self.learnt or {}), **collector.collections}
+        self.has_news = True
+
+
+class UpdateStep(_Step):
+    """Updates of an eager loop, with what was found in them: they have run already."""
+
+    def __init__(self, weights: Weights) -> None:
+        super().__init__(weights)
+        self.learnt = {}
+        self.losses = 0
+        self._found: dict[str, Any] = {}
+
+    def add(self, collector: Collector, has_new_weights: bool) -> None:
+        self._found.update(collector.found)
+        self.losses = collector.losses
+        if has_new_weights:
+            self._learn(collector)
+
+    def own(self, *args: Any) -> None:
+        self._found, self.losses = {}, 0
+
+    def call(self, args: Any, names: ModelNames, parts: Optional[Parts]) -> tuple[None, dict[str, Any]]:
+        found = self._found
+        self.own()
+        return None, found
+
+
+class CompiledStep(_Step):
+    """Calls of a tf.function that has updates in it, and of its twins."""
+
+    def __init__(self, function: Any, original: Callable[..., Any], weights: Weights, backend: Any) -> None:
+        super().__init__(weights)
+        self._function: Callable[[], Any] = weakref.ref(function)
+        self._original = original
+        self._backend = backend
+        self._twins: dict[Parts, Any] = {}
+        self.trains: Optional[bool] = None  # None: it was never called
+        self._is_fixed = False  # it has begun a stream of random numbers
+
+    def own(self, *args: Any) -> Any:
+        positional, by_name = args
+        return self._original(self._function(), *positional, **by_name)
+
+    def call(self, args: Any, names: ModelNames, parts: Optional[Parts]) -> tuple[Any, dict[str, Any]]:
+        twin = self._twins.get(EVERYTHING) if self._is_fixed else self._twins.get(_NOTHING if parts is None else parts)
+        if twin is None and parts is not None:
+            twin = self.twin(names, parts, *args)
+        if twin is None:
+            return self.own(*args), {}
+        result, found = self._original(twin, *args[0], **args[1])
+        return result, dict(found)
+
+    def twin(self, names: ModelNames, parts: Parts, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Traced, and not yet run. None: it cannot be, or nothing trains in it."""
+        try:
+            twin, collectors = self._traced(names, parts, args, kwargs)
+        except Exception as error:
+            faults.report("trace a training step of one's own with what it is to hand out", error)
+            self.trains = False
+            return None
+        collector = collectors[-1]
+        self.trains = bool(collector.updated)
+        if not self.trains:
+            if collector.updates_inside > 0:
+                faults.say_once("steps in a loop within a compiled function cannot be followed: compile the step alone")
+            return None
+        for optimizer, variables in collector.updated:
+            self.model.add(optimizer, variables)
+        self._is_fixed = self._is_fixed or collector.draws
+        self._learn(collector)
+        self._twins[parts] = twin
+        return twin
+
+    def _traced(self, names: ModelNames, parts: Parts, args: Any, kwargs: Any) -> tuple[Any, list[Collector]]:
+        """A function that gives what was found beside its result; a collector for each time that it was traced."""
+        function = self._function()
+        inside = function._python_function
+        collectors: list[Collector] = []
+
+        def with_found(*args: Any, **kwargs: Any) -> Any:
+            collectors.append(Collector(None, names, parts, self._backend))
+            with collecting(collectors[-1]):
+                result = inside(*args, **kwargs)
+            collectors[-1].draws = self._backend.draws_here()
+            return result, dict(collectors[-1].found)
+
+        twin = function._clone(functools.wraps(inside)(with_found))
+        self._backend.set_apart(twin)
+        twin.get_concrete_function(*args, **kwargs)
+        return twin, collectors
