@@ -176,3 +176,15 @@ def test_what_nobody_wants_is_not_handed_out(runner: Runner, tmp_path: Path) -> 
     trial = trainwarden.open(tmp_path / "run")
     assert trial.tensor("loss").steps("train") == list(range(0, 14, 2))
     assert trial.tensor_names(collection="gradients") == []
+
+
+@pytest.mark.parametrize(
+    ("way", "rates"), [("plain", [0.1] * 4), ("scheduled", [0.1 * 0.5 ** (n / 2) for n in (1, 2, 3, 4)])]
+)
+def test_learning_rates_are_those_of_the_optimizer(runner: Runner, way: str, rates: list[float]) -> None:
+    trial = runner.captured("fit.py", way).trial
+    if BACKEND == "jax" and way == "scheduled":
+        assert "learning_rate" not in trial.tensor_names()  # nothing more is computed on the device for it
+    else:
+        found = [trial.scalar("learning_rate", step, "train") for step in trial.steps("train")]
+        assert found == pytest.approx(rates, rel=1e-6)

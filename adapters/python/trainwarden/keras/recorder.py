@@ -115,9 +115,10 @@ class Recorder:
     def _keep_state(self, known: Known, model: Any, result: Any) -> None:
         if model.optimizer is None:
             return
-        rate = self._backend.learning_rate(model, result)
+        rate_id = self._id(known.names.of_loss("learning_rate"), "scalars")
+        rate = self._backend.learning_rate(model, result) if self._hook.wants(rate_id) else None
         if rate is not None:
-            self._keep(self._id(known.names.of_loss("learning_rate"), "scalars"), rate)
+            self._hook.save_tensor(rate_id, rate)
         if not any(self._hook.wants(each) for each in known.state.values()):
             return
         for variable, value in self._backend.optimizer_state(model, result):
