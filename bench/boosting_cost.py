@@ -1,6 +1,6 @@
-"""What capture costs a training of LightGBM: the same training with and without it, in turns, in processes of their own.
+"""What capture costs a training of boosted trees: the same training with and without it, in turns, each in a process.
 
-    build/venv/bin/python bench/lightgbm_cost.py [--pairs 7] [--rows 15000] [--rounds 60]
+    build/venv/bin/python bench/boosting_cost.py xgboost|lightgbm [--pairs 7] [--rows 15000] [--rounds 60]
 
 Prints a line of JSON: seconds of train() alone (the median), and with capture as `trainwarden run` has it by default and
 with all trees and importances of every round, as multiples of that.
@@ -27,7 +27,22 @@ WAYS: dict[str, dict[str, str]] = {
     },
 }
 
-PROGRAM = """
+PROGRAMS = {
+    "xgboost": """
+import sys, time
+import numpy as np
+import xgboost as xgb
+rows, rounds = int(sys.argv[1]), int(sys.argv[2])
+random = np.random.default_rng(1)
+features = random.random((rows + 5000, 30))
+labels = (features[:, 0] + features[:, 1] * features[:, 2] + 0.3 * random.standard_normal(rows + 5000) > 1).astype(int)
+train, valid = xgb.DMatrix(features[:rows], labels[:rows]), xgb.DMatrix(features[rows:], labels[rows:])
+params = {"objective": "binary:logistic", "max_depth": 6, "nthread": 1}
+begin = time.perf_counter()
+xgb.train(params, train, num_boost_round=rounds, evals=[(valid, "validation")], verbose_eval=False)
+print(time.perf_counter() - begin)
+""",
+    "lightgbm": """
 import sys, time
 import numpy as np
 import lightgbm as lgb
@@ -41,15 +56,16 @@ params = {"objective": "binary", "num_leaves": 31, "num_threads": 1, "verbosity"
 begin = time.perf_counter()
 lgb.train(params, train, num_boost_round=rounds, valid_sets=[valid], valid_names=["validation"])
 print(time.perf_counter() - begin)
-"""
+""",
+}
 
 
-def seconds_of(way: str, rows: int, rounds: int) -> float:
+def seconds_of(library: str, way: str, rows: int, rounds: int) -> float:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
     with tempfile.TemporaryDirectory() as folder:
         environment = {**kept, **WAYS[way], "TRAINWARDEN_RUN_DIR": str(Path(folder) / "run"), "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, str(rows), str(rounds)],
+            [sys.executable, "-c", PROGRAMS[library], str(rows), str(rounds)],
             env=environment, capture_output=True, text=True, check=True,
         )  # fmt: skip
         if way != "plain" and not (Path(folder) / "run" / "run.json").exists():
@@ -59,6 +75,7 @@ def seconds_of(way: str, rows: int, rounds: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", choices=list(PROGRAMS))
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--rows", type=int, default=15000)
     parser.add_argument("--rounds", type=int, default=60)
@@ -67,7 +84,7 @@ def main() -> None:
     for number in range(options.pairs):
         ways = list(WAYS)
         for way in ways[number % len(ways) :] + ways[: number % len(ways)]:
-            seconds[way].append(seconds_of(way, options.rows, options.rounds))
+            seconds[way].append(seconds_of(options.library, way, options.rows, options.rounds))
     answer = {"plain_seconds": statistics.median(seconds["plain"])}
     for way in ("default", "every_round"):
         answer[way] = statistics.median(b / a for a, b in zip(seconds["plain"], seconds[way]))
