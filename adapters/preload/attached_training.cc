@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include <torch/version.h>
 #include <unistd.h>
 
 #include "faults.h"
@@ -51,6 +52,7 @@ bool is_held_by_this_process(const Status& status) {
 
 Result<std::unique_ptr<Hook>> open_hook() {
   TRAINWARDEN_ASSIGN_OR_RETURN(HookOptions options, hook_options_for_attach());
+  options.framework = "LibTorch " TORCH_VERSION;
   TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<Hook> hook, Hook::open(std::move(options)));
   const Status guarded = Guard::install_from_environment(*hook);
   if (!guarded.ok()) {

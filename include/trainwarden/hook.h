@@ -153,6 +153,7 @@ struct HookOptions {
   std::filesystem::path tensorboard_dir;
 
   std::string code_version;                   // of the training program; recorded in run.json
+  std::string framework;                      // that it trains with, by an adapter: "PyTorch 2.11.0"; in run.json
   std::map<std::string, std::string> labels;  // free text about the run (learning rate, data set), recorded in run.json
 
   // The file that TRAINWARDEN_CONFIG or SMDEBUG_CONFIG_FILE_PATH named, if one did: set by

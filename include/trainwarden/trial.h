@@ -115,6 +115,7 @@ class TRAINWARDEN_API Trial {
   const std::filesystem::path& path() const;
   std::string_view recorder() const;  // who wrote it: "trainwarden", or "smdebug" (its folders are only read)
   const std::string& run_id() const;
+  const std::string& framework() const;  // that it was trained with: "PyTorch 2.11.0"; empty where nobody said so
   std::int64_t created_unix_ns() const;
   std::int64_t last_unix_ns() const;  // of the newest step, 0 when there is none
   const std::map<std::string, std::string>& labels() const;

@@ -101,6 +101,7 @@ class HostileTexts : public CliTest {
     ASSERT_TRUE(info.ok()) << info.status().message();
     info->host = hostile("host");
     info->code_version = hostile("version");
+    info->framework = hostile("framework");
     info->command = {hostile("python"), hostile("--lr")};
     info->labels = {{hostile("label"), hostile("value")}};
     std::ofstream(run_path(name_) / "run.json") << journal::encode_run_info(*info);

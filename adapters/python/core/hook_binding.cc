@@ -1,5 +1,7 @@
 // Hook in Python. trainwarden/hook.py has the class that users see.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -249,6 +251,12 @@ void bind_wants(nb::class_<PythonHook>& type) {
       .def(
           "wants", [](PythonHook& self, std::string_view name) { return self.hook().wants(name); }, nb::arg("tensor"),
           "Is the tensor, by name or number, wanted at the current step?")
+      .def(
+          "wants_any",
+          [](PythonHook& self, const std::vector<std::uint32_t>& ids) {
+            return std::any_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return self.hook().wants(TensorId{id}); });
+          },
+          nb::arg("ids"), "Is one of these tensors, by number, wanted at the current step?")
       .def(
           "wants_collection",
           [](PythonHook& self, std::string_view name) { return self.hook().wants_collection(name); }, nb::arg("name"),

@@ -88,6 +88,7 @@ void bind_options(nb::module_& module) {
       .def_rw("rank", &HookOptions::rank)
       .def_rw("world_size", &HookOptions::world_size)
       .def_rw("labels", &HookOptions::labels)
+      .def_rw("framework", &HookOptions::framework)
       .def("set_first_steps", set_first_steps, nb::arg("global_step"), nb::arg("mode_steps"),
            "Where counting begins: of all steps, and within each mode by its name.");
   module.def(

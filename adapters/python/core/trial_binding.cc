@@ -219,6 +219,7 @@ void bind_run(nb::class_<PythonTrial>& type) {
       .def_prop_ro("last_unix_ns",
                    [](PythonTrial& self) { return self.look([](Trial& t) { return t.last_unix_ns(); }); })
       .def_prop_ro("labels", [](PythonTrial& self) { return self.trial().labels(); })
+      .def_prop_ro("framework", [](PythonTrial& self) { return self.trial().framework(); })
       .def_prop_ro("state", [](PythonTrial& self) { return name(self.look([](Trial& t) { return t.state(); })); })
       .def_prop_ro("world_size", [](PythonTrial& self) { return self.trial().world_size(); })
       .def_prop_ro("workers", [](PythonTrial& self) { return self.look([](Trial& t) { return t.workers(); }); })

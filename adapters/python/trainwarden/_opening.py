@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from ._arguments import parsed_parameters
+from ._frameworks import trained_with
 from .errors import AlreadyExists
 from .faults import say
 from .hook import Hook
 
 
 def open_for_attach(
-    run_dir: Optional[str] = None, *, labels: Optional[Mapping[str, str]] = None, **options: Any
+    run_dir: Optional[str],
+    frameworks: Sequence[str],
+    *,
+    labels: Optional[Mapping[str, str]] = None,
+    **options: Any,
 ) -> Optional[Hook]:
     """The hook with these options of Hook.for_attach(), in `run_dir` or where the environment says; None, said once on
-    standard error, when there can be none. `labels` come beside what the program parsed of its command line."""
+    standard error, when there can be none. `frameworks`: the modules that the program trains with. `labels` come beside
+    what the program parsed of its command line."""
+    options["framework"] = trained_with(*frameworks)
     options["labels"] = {**parsed_parameters(), **(labels or {})}
     if run_dir is not None:
         options["run_dir"] = run_dir

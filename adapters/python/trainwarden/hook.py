@@ -157,12 +157,14 @@ class Hook(_core.Hook):
         rank: int | None = None,
         world_size: int | None = None,
         labels: Mapping[str, str] | None = None,
+        framework: str = "",
         first_global_step: int = 0,
         first_mode_steps: Mapping[str, int] | None = None,
     ) -> Hook:
         """A hook for an unchanged program. It captures what the environment configures, else losses and statistics of
         weights, biases, gradients and outputs at every step, under a budget of 1 %. Arguments take precedence, except
-        for `labels`, where the environment and the configuration do."""
+        for `labels`, where the environment and the configuration do. `framework`: what it trains with, and its version;
+        it is recorded with the run."""
         with opening():
             options = _core.options_for_attach()
         if run_dir is not None:
@@ -173,6 +175,7 @@ class Hook(_core.Hook):
             options.world_size = world_size
         if labels is not None:
             options.labels = {**labels, **options.labels}
+        options.framework = framework
         if first_global_step or first_mode_steps:
             options.set_first_steps(first_global_step, dict(first_mode_steps or {}))
         return cls._of(options)._guarded()

@@ -109,6 +109,11 @@ class Trial:
         return self._core.labels
 
     @property
+    def framework(self) -> str:
+        """That it was trained with, as its adapter said: "PyTorch 2.11.0"; empty where nobody did."""
+        return self._core.framework
+
+    @property
     def state(self) -> RunState:
         return RunState(self._core.state)
 

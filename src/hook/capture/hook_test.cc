@@ -344,6 +344,7 @@ TEST_F(HookTest, RunJsonSaysWhoRan) {
   options.rank = 1;
   options.labels = {{"lr", "0.1"}};
   options.code_version = "abc";
+  options.framework = "PyTorch 2.11.0";
   ASSERT_TRUE(open(options)->close().ok());
   const auto info = journal::read_run(*storage_);
   ASSERT_TRUE(info.ok());
@@ -351,6 +352,7 @@ TEST_F(HookTest, RunJsonSaysWhoRan) {
   EXPECT_EQ(info->world_size, 2);
   EXPECT_EQ(info->labels.at("lr"), "0.1");
   EXPECT_EQ(info->code_version, "abc");
+  EXPECT_EQ(info->framework, "PyTorch 2.11.0");
   ASSERT_FALSE(info->command.empty());
   EXPECT_NE(info->command[0].find("capture_tests"), std::string::npos);
 }

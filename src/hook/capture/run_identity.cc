@@ -61,6 +61,7 @@ Result<journal::RunInfo> describe_run(const HookOptions& options, const Clock& c
   info.world_size = options.world_size;
   info.format_version = options.compress ? journal::kCompressedVersion : journal::kPlainVersion;
   info.code_version = options.code_version;
+  info.framework = options.framework;
   info.host = host_name();
   info.command = command_line();
   info.labels = masked(options.labels);

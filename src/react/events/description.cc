@@ -197,6 +197,7 @@ Result<OrderedJson> describe_run(const storage::Location& run) {
     json["State"] = name(trial->state());
     json["Command"] = view.info.command;
     json["CodeVersion"] = view.info.code_version;
+    json["Framework"] = view.info.framework;
     json["Steps"] = trial->steps().size();
     json["BlackBoxes"] = black_boxes_json(storage);
     json["Events"] = events_json(ledger, is_ours(*trial) && journal::has_living_writer(storage, kLedgerWriter));

@@ -48,6 +48,9 @@ std::string_view Trial::recorder() const {
 const std::string& Trial::run_id() const {
   return impl_->run().info().id;
 }
+const std::string& Trial::framework() const {
+  return impl_->run().info().framework;
+}
 std::int64_t Trial::created_unix_ns() const {
   return impl_->run().info().created_unix_ns;
 }

@@ -84,6 +84,7 @@ Result<RunInfo> fields_of(const Json& json) {
   info.created_unix_ns = json.at("created_unix_ns").get<std::int64_t>();
   info.world_size = json.at("world_size").get<int>();
   info.code_version = json.value("code_version", "");
+  info.framework = json.value("framework", "");
   info.host = json.value("host", "");
   info.command = json.value("command", std::vector<std::string>());
   info.labels = json.value("labels", std::map<std::string, std::string>());
@@ -118,6 +119,7 @@ std::string encode_run_info(const RunInfo& info) {
       {"command", info.command},
       {"labels", info.labels},
   };
+  if (!info.framework.empty()) json["framework"] = info.framework;
   if (info.awaits_worker) json["awaits_worker"] = true;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -24,6 +24,7 @@ struct RunInfo {
   std::int64_t created_unix_ns = 0;
   int world_size = 1;
   std::string code_version;
+  std::string framework;  // that the program trains with, and its version, as an adapter says; empty: not known
   std::string host;
   std::vector<std::string> command;  // the training program's arguments
   std::map<std::string, std::string> labels;

@@ -231,6 +231,7 @@ Result<Reply> one_run(const Request& request, const Services& services) {
                       {"recorder", home.recorder},
                       {"run_id", home.run_id},
                       {"host", home.host},
+                      {"framework", home.framework},
                       {"command", home.command},
                       {"labels", home.labels},
                       {"created_unix_ms", milliseconds(home.created_unix_ns)},

@@ -24,6 +24,7 @@ Fields fields_of(const Trial& trial) {
   const std::vector<std::int64_t> steps = trial.steps();
   Fields fields = {{{"run", "command"}, fmt::format("{}", fmt::join(info.command, " "))},
                    {{"run", "code version"}, info.code_version},
+                   {{"run", "framework"}, info.framework},
                    {{"run", "host"}, info.host},
                    {{"run", "recorder"}, std::string(trial.recorder())},
                    {{"run", "state"}, std::string(name(trial.state()))},

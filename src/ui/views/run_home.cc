@@ -60,6 +60,7 @@ RunHome read_run_home(Trial& trial) {
   home.recorder = trial.recorder();
   home.run_id = trial.run_id();
   home.host = info.host;
+  home.framework = info.framework;
   home.command = info.command;
   home.labels = trial.labels();
   home.created_unix_ns = trial.created_unix_ns();

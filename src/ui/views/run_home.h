@@ -38,6 +38,7 @@ struct RunHome {
   std::string recorder;
   std::string run_id;
   std::string host;
+  std::string framework;  // empty: not known
   std::vector<std::string> command;
   std::map<std::string, std::string> labels;
   std::int64_t created_unix_ns = 0;

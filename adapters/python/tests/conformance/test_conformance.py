@@ -67,6 +67,7 @@ def test_each_step_and_its_loss_are_there(runner: Runner, framework: Framework) 
     trial = ran.trial
     assert trial.steps("train") == list(range(8)) and trial.steps("eval") == []
     assert trial.state.value == "completed" and trial.losses == []
+    assert framework.name in trial.framework.lower()
     found = [trial.scalar(framework.loss, step, "train") for step in trial.steps("train")]
     assert found == pytest.approx(losses_of(ran.plain), rel=1e-7)
     assert framework.loss in trial.tensor_names(collection="losses")

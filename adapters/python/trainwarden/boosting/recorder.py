@@ -87,7 +87,7 @@ class Recorder:
         if ids is None:
             names = [f"{collection}/{member}" for member in members()] or [collection]
             ids = self._groups[collection] = [self._id(name, collection) for name in names]
-        if not is_due and not any(self._hook.wants(each) for each in ids):
+        if not is_due and not self._hook.wants_any(ids):
             return
         values = self._computed(collection, compute)
         if values is not None:

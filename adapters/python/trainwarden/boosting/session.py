@@ -107,7 +107,7 @@ class Session:
             options.update(rank=place[0], world_size=place[1])
         if rounds > 0:  # the training goes on with a model that has some
             options.update(first_global_step=rounds, first_mode_steps={"train": rounds})
-        self._hook = open_for_attach(self._run_dir, labels=as_labels(parameters), **options)
+        self._hook = open_for_attach(self._run_dir, [self._training.library], labels=as_labels(parameters), **options)
         if self._hook is None:
             return
         self._hook.set_mode("train")

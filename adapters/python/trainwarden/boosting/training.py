@@ -27,6 +27,7 @@ class Metric:
 class Training(Protocol):
     """What can be asked of a training. Nothing is kept here, and what is asked may raise: it is left out then."""
 
+    library: str  # the module
     importance_kinds: tuple[str, ...]
     tree_columns: tuple[str, ...]
 

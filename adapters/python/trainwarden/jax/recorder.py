@@ -64,7 +64,7 @@ class Recorder:
         return identity
 
     def _wants(self, kind: str) -> bool:
-        return any(self._hook.wants(identity) for identity in self._by_kind.get(kind, ()))
+        return self._hook.wants_any(self._by_kind.get(kind, []))
 
 
 def readable(value: Any) -> Any:

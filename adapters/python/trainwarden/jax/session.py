@@ -234,7 +234,7 @@ class Session:
         """The run's recorder, which the first step opens."""
         if self._recorder is None and not self._is_closed:
             self._thread = threading.get_ident()
-            self._hook = open_for_attach(self._run_dir, **_place())
+            self._hook = open_for_attach(self._run_dir, ["jax"], **_place())
             if self._hook is None:
                 self._is_closed = True
                 return None

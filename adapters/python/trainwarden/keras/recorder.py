@@ -66,10 +66,10 @@ class Recorder:
         if not hook.wants_anything():
             return None
         parts = set()
-        if function.kind == "train" and any(hook.wants(each) for each in known.gradients):
+        if function.kind == "train" and hook.wants_any(known.gradients):
             parts.add(GRADIENTS)
-        rest = (name for name, collections in function.learnt.items() if not _costs_nothing(collections))
-        if any(hook.wants(self._id(name)) for name in rest):
+        rest = [self._id(name) for name, collections in function.learnt.items() if not _costs_nothing(collections)]
+        if hook.wants_any(rest):
             parts.add(ACTIVATIONS)
         return frozenset(parts) if parts or hook.wants(known.loss) else None
 
@@ -105,7 +105,7 @@ class Recorder:
             self._keep(self._id(known.names.of_loss(name), "metrics"), value)
 
     def _keep_weights(self, known: Known, model: Any, result: Any) -> None:
-        if not any(self._hook.wants(each) for each in known.variables.values()):
+        if not self._hook.wants_any(list(known.variables.values())):
             return
         for variable, value in self._backend.weights(model, result):
             identity = known.variables.get(id(variable))
@@ -119,7 +119,7 @@ class Recorder:
         rate = self._backend.learning_rate(model, result) if self._hook.wants(rate_id) else None
         if rate is not None:
             self._hook.save_tensor(rate_id, rate)
-        if not any(self._hook.wants(each) for each in known.state.values()):
+        if not self._hook.wants_any(list(known.state.values())):
             return
         for variable, value in self._backend.optimizer_state(model, result):
             identity = known.state.get(id(variable))

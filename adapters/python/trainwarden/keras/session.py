@@ -100,7 +100,7 @@ class Session:
         place = _rank_and_size()
         if place is not None:
             options.update(rank=place[0], world_size=place[1])
-        self._hook = open_for_attach(self._run_dir, **options)
+        self._hook = open_for_attach(self._run_dir, ["keras", self._backend.name], **options)
         if self._hook is None:
             self._is_closed = True  # said why; once is enough
             return None

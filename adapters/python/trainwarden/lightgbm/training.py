@@ -19,6 +19,7 @@ _KINDS = {"split": "split", "weight": "split", "gain": "gain"}
 class LightGBMTraining:
     """See boosting/training.py. A model is a Booster, or the CVBooster of lightgbm.cv."""
 
+    library = "lightgbm"
     importance_kinds: tuple[str, ...] = tuple(_KINDS)
     tree_columns: tuple[str, ...] = COLUMNS
 

@@ -194,7 +194,7 @@ class Session:
         places = filter(None, map(rank_and_size, trainers))
         place = next(places, None)  # without it the environment has the word
         options: dict[str, Any] = {} if place is None else {"rank": place[0], "world_size": place[1]}
-        self._hook = open_for_attach(self.run_dir, **options)
+        self._hook = open_for_attach(self.run_dir, ["gluonnlp", "mxnet"], **options)
         if self._hook is None:
             self._leave()
             return None

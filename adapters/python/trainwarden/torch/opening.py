@@ -24,7 +24,7 @@ def open_hook(run_dir: Optional[str]) -> Optional[Hook]:
     position = resuming.first_position()
     if position is not None:
         options.update(first_global_step=position.global_step, first_mode_steps=position.mode_steps)
-    return open_for_attach(run_dir, **options)
+    return open_for_attach(run_dir, ["torch"], **options)
 
 
 def _place_in_job() -> dict[str, int]:

@@ -17,6 +17,7 @@ from .trees import COLUMNS
 class XGBoostTraining:
     """See boosting/training.py. A model is a Booster, or what xgboost.cv gives its callbacks."""
 
+    library = "xgboost"
     importance_kinds: tuple[str, ...] = facts.IMPORTANCES
     tree_columns: tuple[str, ...] = COLUMNS
 

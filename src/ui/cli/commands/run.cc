@@ -282,7 +282,9 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   if (!result.run_appeared) return print_missing_run(options, plan);
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
     const auto loss = views::last_loss(**trial);
-    emit(stderr, "trainwarden: run {} {}, {}{}\n", run_name(plan.run), name((*trial)->state()), progress_text(**trial),
+    const std::string& framework = (*trial)->framework();
+    emit(stderr, "trainwarden: run {} {}, {}{}{}\n", run_name(plan.run), name((*trial)->state()),
+         progress_text(**trial), framework.empty() ? "" : fmt::format(" with {}", framework),
          loss ? fmt::format(", loss {} at step {}", format_number(loss->value), loss->step) : "");
   }
   if (journal::read_run(*storage::Location(plan.run).shared_storage()).value_or({}).awaits_worker) {

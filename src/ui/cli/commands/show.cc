@@ -99,6 +99,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
               {"created_unix_ns", trial.created_unix_ns()},
               {"last_unix_ns", trial.last_unix_ns()},
               {"labels", trial.labels()},
+              {"framework", trial.framework()},
               {"world_size", trial.world_size()},
               {"workers", trial.workers()},
               {"last_complete_step", trial.last_complete_step()},
@@ -131,6 +132,7 @@ void print_head(Trial& trial, const events::RunView& view) {
   if (trial.last_unix_ns() != 0) emit(", last step {}", age_text(trial.last_unix_ns(), now));
   emit("\n");
   if (is_foreign(trial)) print_recorder(trial, now);
+  if (!trial.framework().empty()) emit("trained with {}\n", trial.framework());
   for (const auto& [label, value] : trial.labels()) emit("  {} = {}\n", label, value);
   if (TrialAccess::run_info(trial).awaits_worker) {
     emit("workers: none; only its output was read, or its machine sampled\n");

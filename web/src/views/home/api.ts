@@ -8,6 +8,7 @@ export interface RunAnswer {
   recorder: string;
   run_id: string;
   host: string;
+  framework: string; // empty: not known
   command: string[];
   labels: Record<string, string>;
   created_unix_ms: number;

@@ -93,7 +93,7 @@ export function parametersCard(run: RunAnswer): HTMLElement | undefined {
 }
 
 export function originCard(run: RunAnswer): HTMLElement {
-  return card('Where it runs', pairs(['Host', run.host || 'unknown'], ['Id', h('span', { class: 'mono' }, run.run_id)]),
+  return card('Where it runs', pairs(run.framework === '' ? undefined : ['Trained with', run.framework], ['Host', run.host || 'unknown'], ['Id', h('span', { class: 'mono' }, run.run_id)]),
     run.command.length > 0 && h('pre', {}, run.command.map((word) => (/^[\w./=:,@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`)).join(' ')));
 }
 

@@ -7,7 +7,7 @@ import { diagnosisCard } from './diagnosis_card';
 import { systemCard } from './system_card';
 
 const run: RunAnswer = {
-  id: '1f', name: 'first', state: 'died', secondary_status: 'Failed', recorder: 'trainwarden', run_id: 'aa', host: 'box',
+  id: '1f', name: 'first', state: 'died', secondary_status: 'Failed', recorder: 'trainwarden', run_id: 'aa', host: 'box', framework: 'PyTorch 2.11.0',
   command: ['python', 'train.py', '--name', "it's <b>"], labels: {}, created_unix_ms: 1000, last_unix_ms: 62000, world_size: 2,
   workers: [{ name: 'rank-00000', writing: true }],
   progress: { steps: 12345, last_step: 12344, last_trained_step: 12344, steps_per_second: 2.5, modes: [{ mode: 'train', steps: 12000, last_mode_step: 11999 }] },
@@ -44,6 +44,7 @@ it('shows what was captured, what is missing, where it ran and how it ended', ()
   expect(historyCard(run)!.textContent).toContain('signal 9 (Killed)');
   const origin = originCard(run);
   expect(origin.querySelector('b')).toBeNull();
+  expect(origin.textContent).toContain('Trained withPyTorch 2.11.0');
   expect(origin.textContent).toContain(`python train.py --name 'it'\\''s <b>'`);
 });
 
