@@ -113,4 +113,6 @@ old_frameworks_tests() {
   ready_environment "$set" || return 0
   environment_tests "$set" "python on MXNet" --dist loadfile $tests/mxnet $tests/conformance \
     adapters/smdebug/tests/hook/test_mxnet_hook.py adapters/sagemaker/tests/test_gluon_seed_cells.py -k "mxnet or gluon"
+  environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions $tests/conformance \
+    -k "tf_sessions or tensorflow_"
 }

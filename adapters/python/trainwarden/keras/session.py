@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 import time
 from typing import Any, Optional
 
 from .. import faults
+from .._cluster import rank_and_size
 from .._opening import open_for_attach
 from .._owners import is_owned, owning
 from ..hook import Hook
@@ -97,7 +96,7 @@ class Session:
 
     def _open(self) -> Optional[Hook]:
         options: dict[str, Any] = {}
-        place = _rank_and_size()
+        place = rank_and_size()
         if place is not None:
             options.update(rank=place[0], world_size=place[1])
         self._hook = open_for_attach(self._run_dir, ["keras", self._backend.name], **options)
@@ -106,16 +105,3 @@ class Session:
             return None
         self._recorder = Recorder(self._hook, self._backend)
         return self._hook
-
-
-def _rank_and_size() -> Optional[tuple[int, int]]:
-    """As TF_CONFIG says for MultiWorkerMirroredStrategy; None where it says nothing, and the environment has the word."""
-    try:
-        config = json.loads(os.environ.get("TF_CONFIG", "") or "{}")
-        workers = config["cluster"]["worker"]
-        index = int(config["task"]["index"])
-    except (ValueError, KeyError, TypeError):
-        return None
-    return (index, len(workers)) if len(workers) > 1 and config["task"].get("type") == "worker" else None
-
-

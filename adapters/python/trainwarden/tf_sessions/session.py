@@ -1,0 +1,179 @@
+"""Session: each run that trains a graph, or passes data through a model, becomes a step of this process' run."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Optional
+
+from .. import faults
+from .._cluster import rank_and_size
+from .._opening import open_for_attach
+from .._owners import is_owned, owning
+from ..hook import Hook
+from ..steps import Cycle
+from ..stopping import StopTraining
+from .plans import RunPlan, plan_of
+from .recorder import RunRequest, SessionRecorder
+
+# BaseSession._do_run(session, handle, targets, fetches, feeds, options, metadata)
+RunFunction = Callable[..., list[Any]]
+
+
+class GraphSession:
+    """Captures what one thread of this process does with sessions of TensorFlow; those of others are left alone."""
+
+    def __init__(self, run_dir: Optional[str], leave: Callable[[], None]) -> None:
+        """`leave` ends this for good."""
+        self.run_dir = run_dir
+        self._leave = leave
+        self._hook: Optional[Hook] = None
+        self._recorder: Optional[SessionRecorder] = None
+        self._thread: Optional[threading.Thread] = None
+        self._cycle: Cycle[str] = Cycle()
+        self._mode = ""
+        self._process = os.getpid()
+        self._is_open_step = False  # something trained, and the step has not ended
+        self._monitored: list[Any] = []  # the sessions that follow hooks of the program, outermost first
+        self._stop_reason: Optional[str] = None
+
+    # Sessions that can be told to stop.
+
+    def enter_monitored(self, session: Any) -> None:
+        """A run of a MonitoredSession begins. It was told to stop, but the program trains on: then this ends it."""
+        if self._stop_reason is not None and session._should_stop:
+            raise StopTraining(self._stop_reason)
+        if self._is_ours():
+            self._monitored.append(session)
+
+    def leave_monitored(self, session: Any) -> None:
+        """The run has ended."""
+        if self._monitored and self._monitored[-1] is session:
+            self._monitored.pop()
+            if self._stop_reason is not None:
+                session._should_stop = True
+
+    # Runs.
+
+    def run(self, run: RunFunction, session: Any, *what: Any) -> list[Any]:
+        targets, fetches, feeds, options, metadata = what
+        request = None if is_owned() or not self._is_ours() else self._begin(run, session, targets, fetches, feeds)
+        if request is None:
+            return run(session, None, *what)
+        more = request.fetches()
+        with owning():
+            results = run(session, None, targets, [*fetches, *more], feeds, options, metadata)
+        given = results[: len(fetches)]
+        self._end(request, results[len(fetches) :])
+        if self._stop_reason is not None and not self._monitored:
+            self._stop()
+        return given
+
+    @faults.guarded("follow a run of a session")
+    def _begin(self, run: RunFunction, session: Any, targets: Any, fetches: Any, feeds: Any) -> Optional[RunRequest]:
+        plan = plan_of(session.graph, targets, fetches, feeds)
+        if plan is None or not plan.mode:
+            return None
+
+        def fetch(tensors: list[Any]) -> list[Any]:
+            return run(session, None, [], tensors, {}, None, None)
+
+        recorder = self._recorder or self._open(session.graph, plan, fetch)
+        hook = self._hook
+        if recorder is None or hook is None:
+            return None
+        recorder.expect(plan)
+        self._enter(hook, plan)
+        begin = time.perf_counter_ns()
+        request = recorder.request(plan)
+        recorder.read(request, fetch)
+        hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
+        return request
+
+    def _enter(self, hook: Hook, plan: RunPlan) -> None:
+        for optimizer in (*plan.optimizers, *plan.others):
+            self._cycle.expect(optimizer)
+        if self._is_open_step and (plan.mode != self._mode or any(map(self._cycle.ends_before, plan.optimizers))):
+            self._end_step(hook)
+        if plan.mode != self._mode:
+            self._mode = plan.mode
+            self._cycle.abandon()
+            hook.set_mode(plan.mode)
+
+    @faults.guarded("capture a run of a session")
+    def _end(self, request: RunRequest, values: list[Any]) -> None:
+        hook = self._hook
+        if hook is None or self._recorder is None:
+            return
+        self._recorder.save(request, values)
+        self._is_open_step = True
+        plan = request.plan
+        if plan.mode != "train" or self._ends_step(plan):
+            self._end_step(hook)
+
+    def _ends_step(self, plan: RunPlan) -> bool:
+        """With the last of the optimizers that take turns. All of a run step in it."""
+        return all([self._cycle.ends_after(optimizer) for optimizer in sorted(plan.optimizers)][-1:])
+
+    def _end_step(self, hook: Hook) -> None:
+        self._is_open_step = False
+        end = hook.step()
+        self._cycle.end()
+        if end.stop_requested and self._stop_reason is None:
+            self._stop_reason = end.stop_reason
+            faults.say(f"the training was asked to stop: {end.stop_reason}")
+
+    def _stop(self) -> None:
+        """Of a session that nobody can tell to stop."""
+        reason = self._stop_reason or ""
+        if self._hook is not None:
+            self._flush(self._hook)
+        self._leave()
+        raise StopTraining(reason)
+
+    @faults.guarded("write out what was captured")
+    def _flush(self, hook: Hook) -> None:
+        hook.flush()
+
+    # The run.
+
+    def _open(self, graph: Any, plan: RunPlan, fetch: Callable[[list[Any]], list[Any]]) -> Optional[SessionRecorder]:
+        options: dict[str, Any] = {}
+        place = rank_and_size()
+        if place is not None:
+            options.update(rank=place[0], world_size=place[1])
+        steps = _steps_before(graph, fetch) if plan.mode == "train" else 0
+        if steps > 0:
+            options.update(first_global_step=steps, first_mode_steps={"train": steps})
+        self._hook = open_for_attach(self.run_dir, ["tensorflow"], **options)
+        if self._hook is None:
+            self._leave()  # said why; once is enough
+            return None
+        self._thread = threading.current_thread()
+        self._recorder = SessionRecorder(self._hook)
+        return self._recorder
+
+    def _is_ours(self) -> bool:
+        return self._thread is None or self._thread is threading.current_thread() or not self._thread.is_alive()
+
+    @faults.guarded("close the run")
+    def close(self) -> None:
+        """Ends the step that is open and the run."""
+        hook, self._hook, self._recorder = self._hook, None, None
+        if hook is not None and os.getpid() == self._process:
+            hook.close()
+
+
+def _steps_before(graph: Any, fetch: Callable[[list[Any]], list[Any]]) -> int:
+    """How often the graph was trained already, as its global step says; one that has begun from a checkpoint was."""
+    from tensorflow.python.framework import errors, ops
+
+    counters = graph.get_collection(ops.GraphKeys.GLOBAL_STEP)
+    if len(counters) != 1:
+        return 0
+    try:
+        return max(0, int(fetch([counters[0]._as_graph_element()])[0]))
+    except errors.FailedPreconditionError:  # it has no value yet
+        return 0
