@@ -2,22 +2,87 @@ import { axeViolations, expect, picture, test, visit } from './harness';
 
 const VIEW = '[data-view="scalars"]';
 
-test('losses are drawn with their NaN, told exactly, and follow the run', async ({ page, runs, server }) => {
+test('each quantity has a panel with its NaN, is shown large on a click, and follows the run', async ({ page, runs, server }) => {
   const live = runs.live('live');
   await live.steps(20);
   await visit(page, server, '#/run/live/scalars');
   const view = page.locator(VIEW);
   await expect(view).toHaveAttribute('data-step', '23');
+  await expect(view.locator('[data-section]').first()).toHaveAttribute('data-section', 'losses');
+  const panel = view.locator('[data-panel="loss"]'); // of train_loss and val_loss
+  const train = panel.locator('.chip').filter({ hasText: 'train_loss' });
+  await expect(train).toContainText('0.1'); // 2 / 20
+  await expect(train).toContainText('✕');
+  await expect(panel.locator('.chip')).toHaveCount(2);
+  await expect(panel.locator('.plot')).toHaveAttribute('aria-label', /train_loss: 20 numbers from 0\.1 to 2, the last 0\.1, 1 not finite/);
+  expect(await axeViolations(page)).toEqual([]);
+  await picture(page, 'scalars');
+
+  await panel.getByRole('button', { name: 'loss', exact: true }).click();
+  await expect(page).toHaveURL(/panel=loss/);
   const loss = view.locator('tr[data-series="train_loss"]');
   await expect(loss).toContainText('✕ 1 NaN');
-  await expect(loss.locator('td').nth(3)).toHaveText('0.1'); // 2 / 20
-  await expect(view.locator('.plot')).toHaveAttribute('aria-label', /train_loss: 20 numbers from 0\.1 to 2, the last 0\.1, 1 not finite/);
-
   await live.step();
   await expect(view).toHaveAttribute('data-step', '24');
   await expect(loss.locator('td').nth(3)).toHaveAttribute('title', String(Math.fround(2 / 21)));
   expect(await axeViolations(page)).toEqual([]);
-  await picture(page, 'scalars');
+  await page.getByRole('button', { name: '← All panels' }).click();
+  await expect(panel).toBeVisible();
+});
+
+test('a NaN that came last is what is said last', async ({ page, runs, server }) => {
+  const live = runs.live('live');
+  await live.steps(21); // with three evaluations between them, the 18th step of training is NaN
+  await visit(page, server, '#/run/live/scalars?panel=loss&table=1');
+  const nan = page.locator(`${VIEW} .legend tbody tr`).filter({ hasText: 'NaN' });
+  const step = Number(await nan.locator('th').textContent());
+  await page.goto(server.at(`#/run/live/scalars?to=${step}`));
+  const chip = page.locator(`${VIEW} [data-panel="loss"] .chip`).filter({ hasText: 'train_loss' });
+  await expect(chip).not.toContainText('NaN'); // the newest of all is a number
+  await page.goto(server.at(`#/run/live/scalars?step=${step}`));
+  await expect(chip).toContainText('NaN');
+});
+
+test('sections are folded and opened, panels are pinned, and the link and the browser know', async ({ page, runs, server }) => {
+  runs.write('training');
+  await visit(page, server, '#/run/training/scalars');
+  const view = page.locator(VIEW);
+  const gradients = view.locator('[data-section="gradients"], [data-section^="collection"]').first();
+  await expect(view.locator('[data-panel="accuracy"]')).toBeVisible();
+  await expect(gradients.locator('[data-panel]')).toHaveCount(0);
+  await gradients.getByRole('button').first().click();
+  await expect(gradients.locator('[data-panel]').first()).toBeVisible();
+  await expect(page).toHaveURL(/open=/);
+
+  await view.locator('[data-panel="accuracy"]').getByRole('button', { name: 'Pin' }).click();
+  await expect(page).toHaveURL(/pin=accuracy/);
+  await expect(view.locator('[data-section="pinned"] [data-panel="accuracy"]')).toBeVisible();
+
+  await page.goto('about:blank');
+  await page.goto(server.at('#/run/training/scalars'));
+  await expect(gradients.locator('[data-panel]').first()).toBeVisible(); // this browser keeps it
+});
+
+test('the pointer tells all values of a panel, two fingers and the wheel zoom, a double click shows all', async ({ page, runs, server }) => {
+  runs.write('training');
+  await visit(page, server, '#/run/training/scalars');
+  const panel = page.locator(`${VIEW} [data-panel="loss"]`);
+  const plot = panel.locator('.u-over');
+  await plot.scrollIntoViewIfNeeded();
+  const box = (await plot.boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const tip = panel.locator('.scalar-tip');
+  await expect(tip).toContainText('train step');
+  await expect(tip).toContainText('train_loss');
+  await expect(tip).toContainText('val_loss');
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -200);
+  await page.keyboard.up('Control');
+  await expect(page).toHaveURL(/from=\d+&to=\d+/);
+  await page.mouse.dblclick(box.x + box.width / 2, box.y + box.height / 2);
+  await expect(page).not.toHaveURL(/from=/);
+  await page.mouse.move(0, 0);
+  await expect(tip).toBeHidden();
 });
 
 test('the search, the scales, the smoothing and the table stand in the link', async ({ page, runs, server }) => {
@@ -25,6 +90,8 @@ test('the search, the scales, the smoothing and the table stand in the link', as
   await visit(page, server, '#/run/training/scalars');
   const view = page.locator(VIEW);
   await view.locator('[data-search]').fill('^gradient/');
+  await expect(view.locator('[data-panel]')).toHaveCount(1);
+  await view.getByRole('button', { name: 'In one chart' }).click();
   await expect(view.locator('tr[data-series]')).toHaveCount(1);
   await expect(view.locator('tr[data-series]')).toContainText('gradient/conv1.weight mean');
   await view.getByLabel('Number', { exact: true }).selectOption('l2');
@@ -35,7 +102,9 @@ test('the search, the scales, the smoothing and the table stand in the link', as
   await view.getByLabel('Y', { exact: true }).selectOption('log');
   await view.getByLabel('X', { exact: true }).selectOption('relative');
   await view.getByLabel('Smooth', { exact: true }).fill('0.6');
+  await view.getByLabel('Without outliers').check();
   await expect(page).toHaveURL(/smooth=0\.6/);
+  await expect(page).toHaveURL(/clip=1/);
   await expect(view.locator('tr[data-series]')).toHaveCount(2);
   await picture(page, 'scalars-log-smooth');
 
@@ -88,15 +157,29 @@ test('what a program prints is drawn while it runs, and what could not be read i
   await expect.poll(() => printing.isThere).toBe(true);
   await visit(page, server, '#/run/printed/scalars');
   const view = page.locator(VIEW);
+  await expect(view.locator('[data-section="losses"] [data-panel="loss"]')).toBeVisible();
+  await expect(view.locator('[data-section="metrics"] [data-panel="rate"]')).toBeVisible(); // the rate is no loss
+  await view.locator('[data-panel="loss"]').getByRole('button', { name: 'loss', exact: true }).click();
   const loss = view.locator('tr[data-series="loss"]');
   await expect(loss).toContainText('counted: its output names no steps');
-  await expect(view.locator('tr[data-series]')).toHaveCount(1); // the rate is no loss
   printing.print("{'loss': nan}\n{'loss': 1.5}\n" + 'x'.repeat(70_000) + '\n');
   await expect(view).toHaveAttribute('data-step', '3');
   await expect(loss).toContainText('✕ 1 NaN');
   await expect(loss.locator('td').nth(3)).toHaveText('1.5');
   await expect(view).toContainText('Of 1 lines of the output only the beginning was read.', { timeout: 30_000 });
-  await view.locator('[data-search]').fill('metrics');
-  await expect(view.locator('tr[data-series]')).toHaveCount(2);
   expect(await axeViolations(page)).toEqual([]);
+});
+
+test('a narrow screen shows the loss first and keeps its controls in a drawer', async ({ page, runs, server }) => {
+  runs.write('training');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await visit(page, server, '#/run/training/scalars');
+  const panel = page.locator(`${VIEW} [data-panel="loss"]`);
+  await expect(panel.locator('canvas')).toBeInViewport({ ratio: 0.9 });
+  await expect(page.locator('[data-search]')).toBeHidden();
+  await page.getByText('Search, axes, smoothing').click();
+  await expect(page.locator('[data-search]')).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  expect(await axeViolations(page)).toEqual([]);
+  await picture(page, 'scalars-narrow');
 });

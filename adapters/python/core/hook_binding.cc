@@ -254,7 +254,8 @@ void bind_wants(nb::class_<PythonHook>& type) {
       .def(
           "wants_any",
           [](PythonHook& self, const std::vector<std::uint32_t>& ids) {
-            return std::any_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return self.hook().wants(TensorId{id}); });
+            return std::any_of(ids.begin(), ids.end(),
+                               [&](std::uint32_t id) { return self.hook().wants(TensorId{id}); });
           },
           nb::arg("ids"), "Is one of these tensors, by number, wanted at the current step?")
       .def(

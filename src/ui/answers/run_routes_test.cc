@@ -121,6 +121,24 @@ TEST_F(RunRoutesTest, GiveSeries) {
   EXPECT_EQ(words.at(1).at("left"), 0);
 }
 
+TEST_F(RunRoutesTest, GiveASeriesForEachMode) {
+  const auto ask_loss = [&](views::Query::Parameters query) {
+    query["tensors"] = views::tensor_id_of("loss");
+    return ask(series_routes(), "/runs/{run}/series", std::move(query));
+  };
+  const auto reply = ask_loss({{"by", "mode"}});
+  ASSERT_TRUE(reply.ok()) << reply.status().to_string();
+  const Json words = Json::parse(
+      format::decode_safetensors_header(as_bytes(*reply->body), reply->body->size())->metadata.at("series"));
+  std::vector<std::string> modes;
+  for (const Json& each : words) modes.push_back(each.at("mode"));
+  EXPECT_EQ(modes, (std::vector<std::string>{"train", "eval"}));
+  EXPECT_EQ(column(*reply->body, "0.step").size() + column(*reply->body, "1.step").size(),
+            column(*ask_loss({})->body, "0.step").size());
+  EXPECT_EQ(ask_loss({{"by", "worker"}}).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(ask_loss({{"by", "mode"}, {"mode", "train"}}).status().code(), Code::kInvalidArgument);
+}
+
 TEST_F(RunRoutesTest, GiveBucketsOfMany) {
   const auto reply = ask(series_routes(), "/runs/{run}/series",
                          {{"tensors", views::tensor_id_of("w")}, {"of", "max"}, {"buckets", "1"}, {"mode", "train"}});

@@ -84,6 +84,7 @@ OrderedJson json_of(const views::Series& series) {
   const views::SeriesSummary& all = series.all;
   return {{"of", name(series.number)},
           {"worker", series.worker},
+          {"mode", series.mode ? OrderedJson(name(*series.mode)) : OrderedJson()},
           {"form", series.buckets.empty() ? "points" : "buckets"},
           {"count", all.count},
           {"first_step", series.first_step},
@@ -91,6 +92,7 @@ OrderedJson json_of(const views::Series& series) {
           {"min", json_number(all.min)},
           {"max", json_number(all.max)},
           {"last", json_number(all.last)},
+          {"newest", json_number(series.newest)},
           {"nan", all.nan},
           {"positive_inf", all.positive_inf},
           {"negative_inf", all.negative_inf},
@@ -105,38 +107,65 @@ OrderedJson output_json(const Trial& trial) {
   return report ? format::json_of(*report) : OrderedJson();
 }
 
+struct AskedSeries {
+  views::SeriesQuestion question;
+  bool by_mode = false;
+};
+
+Result<AskedSeries> asked_series(const views::Query& query) {
+  AskedSeries asked;
+  TRAINWARDEN_ASSIGN_OR_RETURN(asked.question, question_of(query));
+  const std::string by = query.text("by");
+  if (!by.empty() && by != "mode") {
+    return Status(Code::kInvalidArgument, fmt::format("by: expected mode or nothing, found \"{}\"", printable(by)));
+  }
+  asked.by_mode = by == "mode";
+  if (asked.by_mode && asked.question.mode) {
+    return Status(Code::kInvalidArgument, "by=mode gives a series for each mode; leave out mode");
+  }
+  return asked;
+}
+
 // Of a tensor, or of a metric that was found in the output.
-Result<views::Series> series_of(const views::OpenRun::Use& use, const std::string& id, views::SeriesQuestion& question,
-                                std::chrono::nanoseconds patience) {
+Result<std::vector<views::Series>> series_of(const views::OpenRun::Use& use, const std::string& id, AskedSeries& asked,
+                                             std::chrono::nanoseconds patience) {
   const auto tensor = use.tensor_name(id);
-  if (tensor.status().code() == Code::kNotFound) return views::read_metric_series(use, id, question);
+  if (tensor.status().code() == Code::kNotFound) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(views::Series metric, views::read_metric_series(use, id, asked.question));
+    return std::vector{std::move(metric)};
+  }
   if (!tensor.ok()) return tensor.status();
-  question.tensor = *tensor;
-  return views::read_series(use, question, patience);
+  asked.question.tensor = *tensor;
+  if (asked.by_mode) return views::read_series_by_mode(use, asked.question, patience);
+  TRAINWARDEN_ASSIGN_OR_RETURN(views::Series series, views::read_series(use, asked.question, patience));
+  return std::vector{std::move(series)};
+}
+
+void add_series(const views::Series& series, const std::string& id, ArraysReply& reply, OrderedJson& list) {
+  Columns columns(reply, std::to_string(list.size()) + ".");
+  if (series.buckets.empty()) {
+    add_points(columns, series.points);
+  } else {
+    add_buckets(columns, series.buckets);
+  }
+  OrderedJson json = {{"id", id}, {"name", series.name}};
+  json.update(json_of(series));
+  list.push_back(std::move(json));
 }
 
 // One after the other, so that the last may find its patience spent: it then says how much is left.
 Result<Reply> series_of_run(const Request& request, const Services& services) {
   const views::Query& query = request.query;
-  TRAINWARDEN_RETURN_IF_ERROR(query.only({"tensors", "of", "mode", "worker", "from", "to", "buckets"}));
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"tensors", "of", "mode", "by", "worker", "from", "to", "buckets"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto ids, query.list("tensors", kMostSeriesTensors));
-  TRAINWARDEN_ASSIGN_OR_RETURN(views::SeriesQuestion question, question_of(query));
+  TRAINWARDEN_ASSIGN_OR_RETURN(AskedSeries asked, asked_series(query));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   ArraysReply reply;
   OrderedJson list = OrderedJson::array();
   const auto patience = kSeriesPatience / static_cast<std::int64_t>(std::max<std::size_t>(1, ids.size()));
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    OrderedJson json = {{"id", ids[i]}};
-    TRAINWARDEN_ASSIGN_OR_RETURN(const views::Series series, series_of(use, ids[i], question, patience));
-    json["name"] = series.name;
-    Columns columns(reply, std::to_string(i) + ".");
-    if (series.buckets.empty()) {
-      add_points(columns, series.points);
-    } else {
-      add_buckets(columns, series.buckets);
-    }
-    json.update(json_of(series));
-    list.push_back(std::move(json));
+  for (const std::string& id : ids) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto found, series_of(use, id, asked, patience));
+    for (const views::Series& series : found) add_series(series, id, reply, list);
   }
   reply.note_json("series", list);
   reply.note_json("output", output_json(use.trial()));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -21,58 +22,89 @@ using trial::WorkerJournal;
 // Of one run; those not asked for longest are forgotten beyond that.
 constexpr std::size_t kMostPoints = 32 << 20;
 
+// All points of a series, and those of each mode that somebody has asked for.
 class KeptSeries {
  public:
-  SeriesPyramid pyramid;
   std::size_t next = 0;
   std::uint64_t left = 0;
   std::uint64_t unreadable = 0;
   std::uint64_t asked = 0;
 
-  void take(const SeriesPart& part, std::optional<Mode> mode) {
+  std::size_t size() const {
+    std::size_t points = all_.size();
+    for (const auto& [mode, part] : parts_) points += part.pyramid.size();
+    return points;
+  }
+  const SeriesPyramid& of(std::optional<Mode> mode) { return mode ? of_mode(*mode) : all_; }
+  // That have points.
+  const std::set<Mode>& modes() const { return seen_; }
+
+  void take(const SeriesPart& part) {
     next = part.next;
     left = part.left;
     unreadable += part.unreadable;
     for (std::size_t i = 0; i < part.points.size(); ++i) {
       const SeriesPoint& point = part.points[i];
-      if (mode && point.mode != *mode) continue;
-      if (pyramid.size() == 0 || point.global_step > pyramid.step(pyramid.size() - 1)) {
-        pyramid.append(point.global_step, point.unix_ns, point.value);
-      } else {
-        rebuild_with(part, i, mode);
-        return;
-      }
+      if (all_.size() > 0 && point.global_step <= all_.step(all_.size() - 1)) return rebuild_with(part, i);
+      append(point);
     }
   }
 
  private:
-  // A training that went on from an earlier step has written some steps again: the later record holds.
-  void rebuild_with(const SeriesPart& part, std::size_t first, std::optional<Mode> mode) {
-    std::map<std::int64_t, std::pair<std::int64_t, double>> by_step;
-    for (std::size_t i = 0; i < pyramid.size(); ++i) by_step[pyramid.step(i)] = {pyramid.unix_ns(i), pyramid.value(i)};
-    for (std::size_t i = first; i < part.points.size(); ++i) {
-      const SeriesPoint& point = part.points[i];
-      if (!mode || point.mode == *mode) by_step[point.global_step] = {point.unix_ns, point.value};
-    }
-    pyramid = {};
-    for (const auto& [step, said] : by_step) pyramid.append(step, said.first, said.second);
+  struct Part {
+    SeriesPyramid pyramid;
+    std::size_t looked_at = 0;  // of all points
+  };
+
+  void append(const SeriesPoint& point) {
+    all_.append(point.global_step, point.unix_ns, point.value);
+    modes_.push_back(point.mode);
+    seen_.insert(point.mode);
   }
+
+  const SeriesPyramid& of_mode(Mode mode) {
+    if (seen_.size() == 1 && seen_.contains(mode)) return all_;
+    Part& part = parts_[mode];
+    for (std::size_t& i = part.looked_at; i < all_.size(); ++i) {
+      if (modes_[i] == mode) part.pyramid.append(all_.step(i), all_.unix_ns(i), all_.value(i));
+    }
+    return part.pyramid;
+  }
+
+  // A training that went on from an earlier step has written some steps again: the later record holds.
+  void rebuild_with(const SeriesPart& part, std::size_t first) {
+    std::map<std::int64_t, SeriesPoint> by_step;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      by_step[all_.step(i)] = {all_.step(i), all_.unix_ns(i), modes_[i], all_.value(i)};
+    }
+    for (std::size_t i = first; i < part.points.size(); ++i) by_step[part.points[i].global_step] = part.points[i];
+    all_ = {};
+    modes_.clear();
+    seen_.clear();
+    parts_.clear();
+    for (const auto& [step, point] : by_step) append(point);
+  }
+
+  SeriesPyramid all_;
+  std::vector<Mode> modes_;  // of each point
+  std::set<Mode> seen_;
+  std::map<Mode, Part> parts_;
 };
 
 struct SeriesMemory {
-  using Key = std::tuple<std::string, std::string, SeriesNumber, int>;  // tensor, worker, number, mode (-1: all)
+  using Key = std::tuple<std::string, std::string, SeriesNumber>;  // tensor, worker, number
   std::map<Key, KeptSeries> kept;
   std::uint64_t asked = 0;
 
   void forget_oldest(const Key& but) {
     std::size_t points = 0;
-    for (const auto& [key, series] : kept) points += series.pyramid.size();
+    for (const auto& [key, series] : kept) points += series.size();
     while (points > kMostPoints && kept.size() > 1) {
       auto oldest = kept.end();
       for (auto it = kept.begin(); it != kept.end(); ++it) {
         if (it->first != but && (oldest == kept.end() || it->second.asked < oldest->second.asked)) oldest = it;
       }
-      points -= oldest->second.pyramid.size();
+      points -= oldest->second.size();
       kept.erase(oldest);
     }
   }
@@ -131,6 +163,38 @@ Result<SeriesNumber> guess_number(const Place& place) {
   return kMean;
 }
 
+struct ReadSeries {
+  Series series;  // without points
+  KeptSeries* kept = nullptr;
+  SeriesMemory::Key key;
+};
+
+// What is new of it is read into `memory`.
+Result<ReadSeries> read_more(const OpenRun::Use& run, const SeriesQuestion& question, std::chrono::nanoseconds patience,
+                             SeriesMemory& memory) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Place place, find_place(run.trial(), question));
+  ReadSeries read;
+  Series& series = read.series;
+  series.name = question.tensor;
+  series.worker = place.journal->name();
+  if (question.number) {
+    series.number = *question.number;
+  } else {
+    TRAINWARDEN_ASSIGN_OR_RETURN(series.number, guess_number(place));
+  }
+  read.key = {question.tensor, series.worker, series.number};
+  KeptSeries& kept = memory.kept[read.key];
+  read.kept = &kept;
+  kept.asked = ++memory.asked;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const SeriesPart part,
+                               trial::read_series(*place.journal, place.tensor, series.number, kept.next,
+                                                  run.trial().last_complete_step(), patience));
+  kept.take(part);
+  series.left = kept.left;
+  series.unreadable = kept.unreadable;
+  return read;
+}
+
 }  // namespace
 
 void cut_series(const SeriesPyramid& pyramid, const SeriesQuestion& question, Series& series) {
@@ -138,6 +202,7 @@ void cut_series(const SeriesPyramid& pyramid, const SeriesQuestion& question, Se
   if (pyramid.size() > 0) {
     series.first_step = pyramid.step(0);
     series.last_step = pyramid.step(pyramid.size() - 1);
+    series.newest = pyramid.value(pyramid.size() - 1);
   }
   const std::size_t begin = pyramid.at_or_after(question.from);
   const bool to_the_end = question.to == std::numeric_limits<std::int64_t>::max();
@@ -153,29 +218,26 @@ void cut_series(const SeriesPyramid& pyramid, const SeriesQuestion& question, Se
 }
 
 Result<Series> read_series(const OpenRun::Use& run, const SeriesQuestion& question, std::chrono::nanoseconds patience) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Place place, find_place(run.trial(), question));
-  Series series;
-  series.name = question.tensor;
-  series.worker = place.journal->name();
-  if (question.number) {
-    series.number = *question.number;
-  } else {
-    TRAINWARDEN_ASSIGN_OR_RETURN(series.number, guess_number(place));
-  }
   auto& memory = run.memory<SeriesMemory>();
-  const SeriesMemory::Key key{question.tensor, series.worker, series.number,
-                              question.mode ? static_cast<int>(*question.mode) : -1};
-  KeptSeries& kept = memory.kept[key];
-  kept.asked = ++memory.asked;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const SeriesPart part,
-                               trial::read_series(*place.journal, place.tensor, series.number, kept.next,
-                                                  run.trial().last_complete_step(), patience));
-  kept.take(part, question.mode);
-  memory.forget_oldest(key);
+  TRAINWARDEN_ASSIGN_OR_RETURN(ReadSeries read, read_more(run, question, patience, memory));
+  read.series.mode = question.mode;
+  cut_series(read.kept->of(question.mode), question, read.series);
+  memory.forget_oldest(read.key);
+  return std::move(read.series);
+}
 
-  series.left = kept.left;
-  series.unreadable = kept.unreadable;
-  cut_series(kept.pyramid, question, series);
+Result<std::vector<Series>> read_series_by_mode(const OpenRun::Use& run, const SeriesQuestion& question,
+                                                std::chrono::nanoseconds patience) {
+  auto& memory = run.memory<SeriesMemory>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ReadSeries read, read_more(run, question, patience, memory));
+  std::vector<Series> series;
+  for (const Mode mode : read.kept->modes()) {
+    series.push_back(read.series);
+    series.back().mode = mode;
+    cut_series(read.kept->of(mode), question, series.back());
+  }
+  if (series.empty()) series.push_back(read.series);
+  memory.forget_oldest(read.key);
   return series;
 }
 

@@ -37,6 +37,7 @@ struct Series {
   std::string name;  // the tensor's
   trial::SeriesNumber number;
   std::string worker;
+  std::optional<Mode> mode;  // of this mode alone; none: of all
   // One of the two: where there are at most four times as many points as buckets, the points.
   std::vector<SeriesPointOut> points;
   std::vector<SeriesBucket> buckets;
@@ -44,9 +45,10 @@ struct Series {
   SeriesSummary all;
   std::int64_t first_step = -1;  // -1: it has none
   std::int64_t last_step = -1;
-  std::uint64_t left = 0;        // steps that have not been read yet: ask again
-  std::uint64_t unreadable = 0;  // steps whose bytes are damaged
-  bool counted = false;          // the steps are none of the training's (views/metric_series.h)
+  double newest = std::numeric_limits<double>::quiet_NaN();  // the last of all, finite or not
+  std::uint64_t left = 0;                                    // steps that have not been read yet: ask again
+  std::uint64_t unreadable = 0;                              // steps whose bytes are damaged
+  bool counted = false;  // the steps are none of the training's (views/metric_series.h)
 };
 
 // Fills in what of the series the question is about, and what is known of all of it.
@@ -55,5 +57,8 @@ void cut_series(const SeriesPyramid& pyramid, const SeriesQuestion& question, Se
 // What was read is remembered with the run; each question reads only what is new, for at most `patience`. kNotFound for
 // an unknown tensor or worker.
 Result<Series> read_series(const OpenRun::Use& run, const SeriesQuestion& question, std::chrono::nanoseconds patience);
+// One for each mode that has points, whatever the question's mode; one without points where no mode has any.
+Result<std::vector<Series>> read_series_by_mode(const OpenRun::Use& run, const SeriesQuestion& question,
+                                                std::chrono::nanoseconds patience);
 
 }  // namespace trainwarden::views

@@ -1,6 +1,8 @@
 #include "ui/views/series.h"
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +45,32 @@ TEST(Series, GrowsWithTheRunAndFiltersByModeAndStep) {
   EXPECT_EQ(grown.all.max, 77);
   EXPECT_EQ(grown.last_step, 10);
   EXPECT_EQ(read_series(*run.use(0ms), {.tensor = "lost"}, 1h).status().code(), Code::kNotFound);
+}
+
+TEST(Series, ComesByModeAndGrowsInEach) {
+  TestRun written;
+  const auto add = [&](std::int64_t step, Mode mode, float value) {
+    written.add({.step = step, .tensors = {scalar("loss", value)}, .mode = mode, .mode_step = step});
+  };
+  const auto by_mode = [](OpenRun& run) {
+    auto series = read_series_by_mode(*run.use(0ms), {.tensor = "loss"}, 1h);
+    EXPECT_TRUE(series.ok()) << series.status().to_string();
+    std::map<std::string, std::vector<double>> found;
+    for (const Series& each : series.ok() ? *series : std::vector<Series>()) {
+      found[std::string(each.mode ? name(*each.mode) : "none")] = values_of(each);
+    }
+    return found;
+  };
+  using Found = std::map<std::string, std::vector<double>>;
+  add(0, Mode::kTrain, 1);
+  OpenRun run("r", written.open());
+  EXPECT_EQ(by_mode(run), (Found{{"train", {1}}}));
+  add(1, Mode::kEval, 2);
+  add(2, Mode::kTrain, 3);
+  EXPECT_EQ(by_mode(run), (Found{{"train", {1, 3}}, {"eval", {2}}}));
+  add(3, Mode::kEval, 4);
+  EXPECT_EQ(by_mode(run), (Found{{"train", {1, 3}}, {"eval", {2, 4}}}));
+  EXPECT_EQ(values_of(ask(run, {.tensor = "loss"})), (std::vector<double>{1, 2, 3, 4}));
 }
 
 TEST(Series, ChoosesTheNumberThatATensorHas) {

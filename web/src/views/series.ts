@@ -7,6 +7,8 @@ export interface SeriesWords {
   name: string;
   of: string;
   worker: string;
+  /** Null: of all modes. */
+  mode?: string | null;
   form: 'points' | 'buckets';
   count: number;
   first_step: number;
@@ -14,6 +16,8 @@ export interface SeriesWords {
   min: number | string;
   max: number | string;
   last: number | string;
+  /** The last of all, finite or not. */
+  newest: number | string;
   nan: number;
   positive_inf: number;
   negative_inf: number;
@@ -34,6 +38,8 @@ export interface Oddity {
 /** Ready to be drawn: finite numbers over rising steps, NaN where the line breaks. */
 export interface Series {
   words: SeriesWords;
+  /** Its tensor's name, and the mode where that has several. */
+  label: string;
   step: Float64Array;
   /** Seconds since 1970. */
   time: Float64Array;
@@ -48,6 +54,17 @@ export function seriesOf(arrays: Arrays): Series[] {
   return list.map((words, i) => (words.form === 'points' ? ofPoints(arrays, words, i) : ofBuckets(arrays, words, i)));
 }
 
+/** Where a tensor comes in several modes, each series has an id and a label of its own. */
+export function toldApart(series: Series[]): Series[] {
+  const modes = new Map<string, number>();
+  for (const { words } of series) modes.set(words.id, (modes.get(words.id) ?? 0) + 1);
+  return series.map((each) => {
+    const { id, name, mode } = each.words;
+    if (modes.get(id) === 1 || !mode) return each;
+    return { ...each, label: `${name} (${mode})`, words: { ...each.words, id: `${id}.${mode}` } };
+  });
+}
+
 function ofPoints(arrays: Arrays, words: SeriesWords, i: number): Series {
   const step = arrays.f64(`${i}.step`);
   const time = arrays.f64(`${i}.time`);
@@ -59,7 +76,7 @@ function ofPoints(arrays: Arrays, words: SeriesWords, i: number): Series {
     oddities.push({ step: step[at]!, time: time[at]!, kind, count: 1 });
     return NaN;
   });
-  return { words, step, time, value, oddities };
+  return { words, label: words.name, step, time, value, oddities };
 }
 
 /** Each bucket is as wide as a pixel: its least and its largest number, in the order that its ends suggest. */
@@ -68,7 +85,7 @@ function ofBuckets(arrays: Arrays, words: SeriesWords, i: number): Series {
   const [firstStep, lastStep, firstTime, lastTime] = [column('step'), column('last_step'), column('time'), column('last_time')];
   const [min, max, first, last] = [column('min'), column('max'), column('first'), column('last')];
   const count = firstStep.length;
-  const series: Series = { words, step: new Float64Array(2 * count), time: new Float64Array(2 * count), value: new Float64Array(2 * count), oddities: [] };
+  const series: Series = { words, label: words.name, step: new Float64Array(2 * count), time: new Float64Array(2 * count), value: new Float64Array(2 * count), oddities: [] };
   for (let at = 0; at < count; ++at) {
     const rising = first[at]! <= last[at]!;
     series.step.set([firstStep[at]!, lastStep[at]!], 2 * at);
@@ -99,8 +116,9 @@ export function valueAt(series: Series, step: number): number | undefined {
   return series.value[indexAt(series, step)];
 }
 
+/** `last`: of all, NaN where that is the newest. */
 export function extremes(words: SeriesWords): { min: number; max: number; last: number } {
-  return { min: numberOf(words.min), max: numberOf(words.max), last: numberOf(words.last) };
+  return { min: numberOf(words.min), max: numberOf(words.max), last: numberOf(words.newest) };
 }
 
 /** Exponential moving average of the finite numbers, without the pull to zero at its beginning. */

@@ -3,30 +3,46 @@ import 'uplot/dist/uPlot.min.css';
 
 import UPlot from 'uplot';
 
-import { categoryOf, nonFinite } from '../../draw/colours';
+import { categoryOf } from '../../draw/colours';
 import { short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
-import { placeOf, places, startOf } from './axis';
-import { OTHER_DASH, type ChartLook } from './look';
+import { pointsOf, stepAt } from './axis';
+import { listenToGestures } from './gestures';
+import { clippedRange, OTHER_DASH, type ChartLook } from './look';
+import { drawMarks } from './marks';
 import { smoothed, type Series } from '../series';
+import { Tip } from './tip';
 
 export interface ChartEvents {
-  /** The pointer is over a place of the axis; null: it has left. */
-  hover(place: number | null): void;
-  pick(place: number): void;
-  zoom(from: number, to: number): void;
+  /** The pointer is over a step; null: it has left. */
+  hover(step: number | null): void;
+  pick(step: number): void;
+  /** Steps; undefined: the whole series. */
+  zoom(from: number | undefined, to: number | undefined): void;
 }
+
+/** One of many on a page: low, its wheel scrolls the page, and its cursor moves with those of the others. */
+export type ChartSize = 'large' | 'small';
+
+const CURSORS_OF_PANELS = 'panels';
+
+/** Fewer points than these are marked each: an evaluation now and then is more than the line between. */
+const MARKED_POINTS = 40;
 
 export class Chart {
   private plot: UPlot | null = null;
   private built = ''; // what the plot was made for
   private all: readonly Series[] = [];
   private look: ChartLook | null = null;
+  private readonly tip: Tip;
 
   constructor(
     private readonly element: HTMLElement,
+    private readonly size: ChartSize,
     private readonly events: ChartEvents,
-  ) {}
+  ) {
+    this.tip = new Tip(element);
+  }
 
   get canvas(): HTMLCanvasElement | undefined {
     return this.plot?.ctx.canvas;
@@ -36,7 +52,7 @@ export class Chart {
     this.all = all;
     this.look = look;
     const data = this.dataOf(all, look);
-    const key = JSON.stringify([look.axis, look.y, look.smooth > 0, all.map(({ words, other }) => [words.id, other?.run, look.hidden.has(words.id)]), themeOf(this.element).dark]);
+    const key = JSON.stringify([look.line.axis, look.y, look.clip, look.smooth > 0, all.map(({ words, other }) => [words.id, other?.run, look.hidden.has(words.id)]), themeOf(this.element).dark]);
     if (this.plot && key === this.built) {
       this.plot.setData(data);
       return;
@@ -47,24 +63,25 @@ export class Chart {
   }
 
   resize(): void {
-    this.plot?.setSize(this.size());
+    this.plot?.setSize(this.room());
   }
 
   destroy(): void {
     this.plot?.destroy();
+    this.plot = null;
   }
 
-  private size(): { width: number; height: number } {
-    return { width: Math.max(200, this.element.clientWidth), height: Math.max(160, this.element.clientHeight) };
+  private room(): { width: number; height: number } {
+    return { width: Math.max(200, this.element.clientWidth), height: Math.max(this.size === 'small' ? 120 : 160, this.element.clientHeight) };
   }
 
   private dataOf(all: readonly Series[], look: ChartLook): UPlot.AlignedData {
     if (all.length === 0) return [[]];
-    const start = startOf(all);
     const drawable = (values: Float64Array) => Array.from(values, (x) => (Number.isNaN(x) || (look.y === 'log' && x <= 0) ? null : x));
     const tables = all.map((series) => {
-      const columns = [Array.from(places(series, look.axis, start)), drawable(series.value)];
-      if (look.smooth > 0) columns.push(drawable(smoothed(series.value, look.smooth)));
+      const { place, value } = pointsOf(series, look.line);
+      const columns = [place, drawable(value)];
+      if (look.smooth > 0) columns.push(drawable(smoothed(value, look.smooth)));
       return columns as unknown as UPlot.AlignedData;
     });
     // 2: a gap stays a gap, and a place that a series does not have is none.
@@ -73,30 +90,45 @@ export class Chart {
 
   private options(all: readonly Series[], look: ChartLook): UPlot.Options {
     const theme = themeOf(this.element);
+    const isSmall = this.size === 'small';
     const axis: UPlot.Axis = { stroke: theme.text, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line } };
-    const lines = all.flatMap(({ words, other }, i) => {
+    const lines = all.flatMap(({ words, label, other }, i) => {
       const category = categoryOf(other?.like ?? i);
       const stroke = theme.dark ? category.dark : category.light;
-      const line: UPlot.Series = { label: words.name, stroke, dash: other ? [...OTHER_DASH] : [...category.dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count === 1 } };
+      const line: UPlot.Series = { label, stroke, dash: other ? [...OTHER_DASH] : [...category.dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count <= MARKED_POINTS, size: 5 } };
       return look.smooth > 0 ? [{ ...line, alpha: 0.3, width: 1 }, { ...line, width: 2 }] : [line];
     });
+    const across: UPlot.Axis = isSmall ? { ...axis, size: 26, space: 60, values: (_, ticks) => ticks.map((tick) => shortPlace(tick)) } : axis;
     return {
-      ...this.size(),
+      ...this.room(),
       legend: { show: false },
-      cursor: { drag: { x: true, y: false, setScale: false }, y: false, points: { size: 6 } },
-      scales: {
-        x: { time: look.axis === 'time' },
-        y: { distr: look.y === 'log' ? 3 : look.y === 'symlog' ? 4 : 1, asinh: 1 },
+      padding: [isSmall ? 6 : null, 8, 0, 0],
+      cursor: {
+        drag: { x: true, y: false, setScale: false }, y: false, points: { size: 6 },
+        bind: { dblclick: () => null },
+        ...(isSmall ? { sync: { key: CURSORS_OF_PANELS, setSeries: false } } : {}),
       },
-      axes: [axis, { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : short(tick, 3))) }],
+      scales: {
+        x: { time: look.line.axis === 'time' },
+        y: { distr: look.y === 'log' ? 3 : look.y === 'symlog' ? 4 : 1, asinh: 1, ...(look.clip ? { range: (_, low, high) => this.clipped(low, high) } : {}) },
+      },
+      axes: [look.line.axis === 'time' ? axis : across, { ...axis, size: isSmall ? 52 : 70, values: (_, ticks) => ticks.map((tick) => (isSmall ? shortPlace(tick) : tick === null ? '' : short(tick, 3))) }],
       series: [{}, ...lines],
       hooks: {
-        draw: [(plot) => this.drawMarks(plot)],
-        setCursor: [(plot) => this.events.hover(plot.cursor.left !== undefined && plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, 'x') : null)],
+        draw: [(plot) => this.look && drawMarks(plot, this.shown(), this.look, themeOf(this.element))],
+        setCursor: [(plot) => this.moved(plot)],
         setSelect: [(plot) => this.selected(plot)],
         ready: [(plot) => this.listen(plot)],
       },
     };
+  }
+
+  private clipped(low: number | null, high: number | null): [number, number] {
+    const look = this.look;
+    const shown = look === null ? [] : this.all.filter(({ words }) => !look.hidden.has(words.id));
+    const range = clippedRange(shown.map(({ value }) => (look!.y === 'log' ? value.filter((x) => x > 0) : value)));
+    if (range === null) return [low ?? 0, high ?? 1];
+    return look!.y === 'log' ? [Math.max(range[0], low ?? range[1] / 10), range[1]] : range;
   }
 
   /** A click where the button went down is a pick; a drag has been a selection. */
@@ -104,8 +136,37 @@ export class Chart {
     let down = 0;
     plot.over.addEventListener('mousedown', (event) => (down = event.clientX));
     plot.over.addEventListener('click', (event) => {
-      if (Math.abs(event.clientX - down) < 4) this.events.pick(plot.posToVal(event.offsetX, 'x'));
+      const step = this.stepAt(plot.posToVal(event.offsetX, 'x'));
+      if (Math.abs(event.clientX - down) < 4 && step !== undefined) this.events.pick(step);
     });
+    listenToGestures(plot.over, this.size === 'large', {
+      by: (factor, at) => this.zoomBy(plot, factor, at),
+      reset: () => this.events.zoom(undefined, undefined),
+    });
+  }
+
+  private stepAt(place: number): number | undefined {
+    return this.look === null ? undefined : stepAt(this.all, this.look.line, place);
+  }
+
+  private moved(plot: UPlot): void {
+    const { left, top } = plot.cursor;
+    const isHere = left !== undefined && left >= 0 && plot.over.matches(':hover');
+    const step = isHere ? this.stepAt(plot.posToVal(left, 'x')) : undefined;
+    if (step === undefined || this.look === null) this.tip.hide();
+    else this.tip.show(this.shown(), this.look.line, step, themeOf(this.element).dark, plot.over.offsetLeft + left!, plot.over.offsetTop + (top ?? 0));
+    if (isHere || left === undefined || left < 0) this.events.hover(step ?? null);
+  }
+
+  private shown(): Series[] {
+    return this.all.filter(({ words }) => !this.look?.hidden.has(words.id));
+  }
+
+  private zoomBy(plot: UPlot, factor: number, at: number): void {
+    const { min, max } = plot.scales['x']!;
+    if (min === undefined || max === undefined || min === null || max === null) return;
+    const middle = min + at * (max - min);
+    this.events.zoom(this.stepAt(middle - factor * (middle - min)), this.stepAt(middle + factor * (max - middle)));
   }
 
   private selected(plot: UPlot): void {
@@ -113,49 +174,14 @@ export class Chart {
     const from = plot.posToVal(plot.select.left, 'x');
     const to = plot.posToVal(plot.select.left + plot.select.width, 'x');
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.events.zoom(from, to);
+    this.events.zoom(this.stepAt(from), this.stepAt(to));
   }
+}
 
-  /** The cursor, where rules fired, and the numbers that are none. */
-  private drawMarks(plot: UPlot): void {
-    const look = this.look;
-    if (!look || this.all.length === 0) return;
-    const { ctx, bbox } = plot;
-    const theme = themeOf(this.element);
-    const start = startOf(this.all);
-    const pixel = window.devicePixelRatio || 1;
-    const x = (step: number) => {
-      const place = placeOf(this.all, look.axis, start, step);
-      return place === undefined ? NaN : plot.valToPos(place, 'x', true);
-    };
-    const inside = (left: number) => left >= bbox.left && left <= bbox.left + bbox.width;
-    const upright = (left: number, colour: string, dash: number[]) => {
-      if (!inside(left)) return;
-      ctx.strokeStyle = colour;
-      ctx.setLineDash(dash.map((part) => part * pixel));
-      ctx.beginPath();
-      ctx.moveTo(left, bbox.top);
-      ctx.lineTo(left, bbox.top + bbox.height);
-      ctx.stroke();
-    };
-    ctx.save();
-    ctx.lineWidth = pixel;
-    for (const { step } of look.firings) upright(x(step), theme.bad, [2, 3]);
-    if (look.step !== null) upright(x(look.step), theme.accent, []);
-    ctx.setLineDash([]);
-    ctx.font = `${11 * pixel}px sans-serif`;
-    ctx.textAlign = 'center';
-    for (const series of this.all) {
-      if (look.hidden.has(series.words.id)) continue;
-      for (const { step, time, kind } of series.oddities) {
-        const place = look.axis === 'step' ? step : look.axis === 'time' ? time : time - start;
-        const left = plot.valToPos(place, 'x', true);
-        if (!inside(left)) continue;
-        ctx.fillStyle = kind === 'nan' ? nonFinite.nan : kind === 'positive_inf' ? nonFinite.positive : nonFinite.negative;
-        const top = kind === 'positive_inf';
-        ctx.fillText(kind === 'nan' ? '✕' : top ? '▲' : '▼', left, top ? bbox.top + 10 * pixel : bbox.top + bbox.height - 3 * pixel);
-      }
-    }
-    ctx.restore();
-  }
+/** "12k": a small panel has little room. */
+function shortPlace(place: number | null): string {
+  if (place === null) return '';
+  const size = Math.abs(place);
+  if (size >= 1e6) return `${short(place / 1e6, 3)}M`;
+  return size >= 1e4 ? `${short(place / 1e3, 3)}k` : short(place, 4);
 }

@@ -18,14 +18,10 @@ export interface Chosen {
   fault: string | undefined;
 }
 
-/**
- * Pinned first, then losses, then the others: what the search finds in the name or as a whole collection. Without a
- * search the losses, as other numbers (operations, rates, seconds) are of other sizes; in a run without any what its
- * program printed, then the scalars.
- */
+/** Of one chart: pinned first, then losses, then the others that the search finds; without a search the losses alone. */
 export function choose(choices: readonly Choice[], search: string, pins: readonly string[]): Chosen {
   const pinned = pins.flatMap((name) => choices.filter((choice) => choice.name === name));
-  const { test, fault } = searchFor(search, choices);
+  const { test, fault } = search === '' ? { test: withoutSearch(choices), fault: undefined } : searchFor(search);
   const found = choices.filter((choice) => test(choice) && !pins.includes(choice.name));
   const losses = found.filter(isLoss);
   const all = [...pinned, ...losses, ...found.filter((choice) => !isLoss(choice))];
@@ -33,18 +29,21 @@ export function choose(choices: readonly Choice[], search: string, pins: readonl
 }
 
 /** Of what a program printed there is only the name to go by. */
-function isLoss(choice: Choice): boolean {
+export function isLoss(choice: Choice): boolean {
   return choice.collections.includes('losses') || (choice.collections.includes('metrics') && /loss/i.test(choice.name));
 }
 
-function searchFor(search: string, choices: readonly Choice[]): { test: (choice: Choice) => boolean; fault: string | undefined } {
-  if (search === '') {
-    const losses = choices.filter(isLoss);
-    const printed = choices.filter((choice) => choice.collections.includes('metrics'));
-    const scalars = choices.filter((choice) => choice.collections.includes('scalars'));
-    const some = new Set([losses, printed, scalars].find((each) => each.length > 0) ?? choices.slice(0, 8));
-    return { test: (choice) => some.has(choice), fault: undefined };
-  }
+/** In a run without losses what its program printed, then the scalars; other numbers are of other sizes. */
+function withoutSearch(choices: readonly Choice[]): (choice: Choice) => boolean {
+  const losses = choices.filter(isLoss);
+  const printed = choices.filter((choice) => choice.collections.includes('metrics'));
+  const scalars = choices.filter((choice) => choice.collections.includes('scalars'));
+  const some = new Set([losses, printed, scalars].find((each) => each.length > 0) ?? choices.slice(0, 8));
+  return (choice) => some.has(choice);
+}
+
+/** In names, or as a whole collection. What is no regular expression is searched as it stands, and `fault` says why. */
+export function searchFor(search: string): { test: (choice: Choice) => boolean; fault: string | undefined } {
   try {
     const pattern = new RegExp(search, 'i');
     return { test: (choice) => pattern.test(choice.name) || choice.collections.includes(search), fault: undefined };

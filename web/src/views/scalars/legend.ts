@@ -39,8 +39,8 @@ function rowOf(series: Series, index: number, dark: boolean, hidden: ReadonlySet
   const here = step === null ? undefined : valueAt(series, step);
   const number = (value: number) => h('td', { class: 'number', title: exact(value) }, words.count === 0 ? '' : short(value));
   return h('tr', { 'data-hidden': isHidden, 'data-series': words.name },
-    h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${words.name}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(series, index, dark))),
-    h('td', {}, words.name, series.other && h('strong', {}, ` of ${series.other.run}`), h('span', { class: 'muted' }, words.of === 'scalar' ? '' : ` ${words.of}`, words.left > 0 ? ` · ${count(words.left)} steps still being read` : '',
+    h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${series.label}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(series, index, dark))),
+    h('td', {}, series.label, series.other && h('strong', {}, ` of ${series.other.run}`), h('span', { class: 'muted' }, words.of === 'scalar' ? '' : ` ${words.of}`, words.left > 0 ? ` · ${count(words.left)} steps still being read` : '',
       words.counted ? ' · counted: its output names no steps' : '', words.unreadable > 0 ? ` · ${count(words.unreadable)} steps damaged` : '')),
     h('td', { class: 'number', 'data-test': 'here' }, here === undefined ? '' : short(here)),
     number(last), number(min), number(max),
@@ -55,7 +55,7 @@ export function tableOf(all: readonly Series[], most: number): HTMLElement {
   const oddAt = all.map((series) => new Map(series.oddities.map((odd) => [odd.step, odd.kind])));
   const ODD = { nan: 'NaN', positive_inf: '∞', negative_inf: '−∞' } as const;
   return h('table', { class: 'table' },
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Step'), ...all.map(({ words, other }) => h('th', { scope: 'col', class: 'number' }, other ? `${words.name} of ${other.run}` : words.name)))),
+    h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Step'), ...all.map(({ label, other }) => h('th', { scope: 'col', class: 'number' }, other ? `${label} of ${other.run}` : label)))),
     h('tbody', {}, ...steps.map((step) => h('tr', {}, h('th', { scope: 'row', class: 'number' }, count(step)), ...all.map((_, i) => {
       const odd = oddAt[i]!.get(step);
       const value = exactAt[i]!.get(step);

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
 import { Arrays, type NdArray } from '../../data/safetensors';
-import { placeOf, places, startOf, stepAt } from './axis';
+import { lineOf, placeOf, places, pointsOf, stepAt, TrainSteps } from './axis';
 import { choose, MOST_SHOWN, type Choice } from './choice';
 import { csvRows, svg } from './exports';
 import { legendOf, tableOf } from './legend';
+import { clippedRange } from './look';
+import { byChoice } from './panel_grid';
+import { quantityOf, sectionsOf } from './panels';
 import { stillReading, unreadOutput } from './reading';
-import { seriesOf, smoothed, valueAt, type Series, type SeriesWords } from '../series';
+import { seriesOf, smoothed, toldApart, valueAt, type Series, type SeriesWords } from '../series';
 import { wordsOf } from './words';
 
 function column(values: number[]): NdArray {
@@ -14,7 +17,7 @@ function column(values: number[]): NdArray {
   return { dtype: 'F64', shape: [values.length], bytes: new Uint8Array(array.buffer), values: () => array };
 }
 
-const words: SeriesWords = { id: 'ab', name: 'loss', of: 'scalar', worker: 'rank-00000', form: 'points', count: 4, first_step: 0, last_step: 30, min: 1, max: 5, last: 1, nan: 1, positive_inf: 0, negative_inf: 0, left: 0, unreadable: 0 };
+const words: SeriesWords = { id: 'ab', name: 'loss', of: 'scalar', worker: 'rank-00000', form: 'points', count: 4, first_step: 0, last_step: 30, min: 1, max: 5, last: 1, newest: 1, nan: 1, positive_inf: 0, negative_inf: 0, left: 0, unreadable: 0 };
 
 function answer(list: SeriesWords[], columns: Record<string, number[]>): Arrays {
   return new Arrays(new Map(Object.entries(columns).map(([name, values]) => [name, column(values)])), { series: JSON.stringify(list) });
@@ -48,7 +51,7 @@ describe('series', () => {
 });
 
 describe('what is still being read', () => {
-  const seriesWith = (left: number, last_step: number): Series => ({ words: { ...words, left, last_step }, step: new Float64Array(), time: new Float64Array(), value: new Float64Array(), oddities: [] });
+  const seriesWith = (left: number, last_step: number): Series => ({ words: { ...words, left, last_step }, label: 'loss', step: new Float64Array(), time: new Float64Array(), value: new Float64Array(), oddities: [] });
 
   it('is said, and up to where the lines go', () => {
     expect(stillReading([seriesWith(0, 900)])).toBe('');
@@ -84,13 +87,80 @@ describe('what a program printed', () => {
 describe('the axis', () => {
   it('goes from steps to places and back', () => {
     const all = [points()];
-    const start = startOf(all);
-    expect(start).toBe(100);
-    expect([...places(all[0]!, 'relative', start)]).toEqual([0, 1, 2, 3]);
-    expect(stepAt(all, 'relative', start, 1.9)).toBe(20);
-    expect(stepAt(all, 'step', start, -5)).toBe(0);
-    expect(placeOf(all, 'time', start, 25)).toBe(102);
-    expect(stepAt([], 'step', Infinity, 3)).toBeUndefined();
+    const relative = lineOf('relative', all, null);
+    expect(relative.start).toBe(100);
+    expect([...places(all[0]!, relative)]).toEqual([0, 1, 2, 3]);
+    expect(stepAt(all, relative, 1.9)).toBe(20);
+    expect(stepAt(all, lineOf('step', all, null), -5)).toBe(0);
+    expect(placeOf(all, lineOf('time', all, null), 25)).toBe(102);
+    expect(stepAt([], lineOf('step', [], null), 3)).toBeUndefined();
+  });
+
+  it('counts steps as the program does, evaluation between them', () => {
+    // Steps 0 to 9 train, 10 to 14 evaluate, 15 to 24 train: train steps 0 to 19.
+    const train = new TrainSteps({ modes: [{ mode: 'train', steps: [[0, 1, 10], [15, 1, 10]], mode_steps: [[0, 1, 20]] }, { mode: 'eval', steps: [[10, 1, 5]], mode_steps: [[0, 1, 5]] }] });
+    expect(train.differ).toBe(true);
+    expect([0, 9, 10, 14, 15, 24, 99].map((step) => train.at(step))).toEqual([0, 9, 9, 9, 10, 19, 19]);
+    const all = [points()];
+    const line = lineOf('train', all, train);
+    expect([...places(all[0]!, line)]).toEqual([0, 9, 15, 19]);
+    expect([placeOf(all, line, 14), stepAt(all, line, 16)]).toEqual([9, 20]);
+    const evaluated: Series = { ...all[0]!, step: Float64Array.of(10, 11, 12, 20), time: Float64Array.of(1, 2, 3, 4), value: Float64Array.of(4, NaN, 2, 7) };
+    expect(pointsOf(evaluated, line)).toEqual({ place: [9, 15], value: Float64Array.of(3, 7) });
+    expect([...places({ ...all[0]!, words: { ...words, counted: true } }, line)]).toEqual([0, 10, 20, 30]);
+    const alike = new TrainSteps({ modes: [{ mode: 'train', steps: [[0, 2, 5]], mode_steps: [[0, 2, 5]] }] });
+    expect([alike.differ, lineOf('train', all, alike).train]).toEqual([false, null]);
+    expect(new TrainSteps({ modes: [] }).differ).toBe(false);
+  });
+});
+
+describe('panels', () => {
+  const named = (name: string, ...collections: string[]): Choice => ({ id: name, name, collections });
+  const look = (choices: Choice[], search = '', pins: string[] = []) =>
+    sectionsOf(choices, search, pins).sections.map(({ title, folded, panels }) => [title, folded, panels.map((panel) => [panel.title, ...panel.choices.map(({ name }) => name)].join(' '))]);
+
+  it('are one for each quantity, losses first, machine and layers folded away', () => {
+    const choices = [
+      named('phase/forward', 'scalars'), named('fc.weight', 'weights'), named('gradient/fc.weight', 'gradients'), named('train_accuracy', 'scalars'), named('val_accuracy', 'scalars'),
+      named('lr/encoder', 'scalars'), named('lr/head', 'scalars'), named('val_loss', 'metrics'), named('loss', 'losses'), named('total_flos', 'scalars'),
+      named('trainwarden/learning_rate/0', 'scalars', 'signals'), named('trainwarden/model', 'signals'),
+    ];
+    expect(look(choices)).toEqual([
+      ['Losses', false, ['loss val_loss loss']],
+      ['Metrics', false, ['accuracy train_accuracy val_accuracy', 'total_flos total_flos']],
+      ['lr', false, ['lr/encoder lr/encoder', 'lr/head lr/head']],
+      ['Pace and learning rate', false, ['learning_rate/0 trainwarden/learning_rate/0']],
+      ['Machine and phases of a step', true, ['phase/forward phase/forward']],
+      ['Gradients', true, ['gradient/fc.weight gradient/fc.weight']],
+      ['Weights', true, ['fc.weight fc.weight']],
+    ]);
+  });
+
+  it('of XGBoost, LightGBM and Keras pair what trains and what evaluates', () => {
+    expect(['train-rmse', 'eval-rmse', 'valid_0-l2', 'training-l2', 'val_loss', 'epoch_mean/loss', 'loss/test', 'test'].map(quantityOf)).toEqual(['rmse', 'rmse', 'l2', 'l2', 'loss', 'epoch_mean/loss', 'loss', 'test']);
+  });
+
+  it('are opened by a search, and pinned ones stand first', () => {
+    const choices = [named('loss', 'losses'), named('fc.weight', 'weights'), named('bn.weight', 'weights')];
+    expect(look(choices, 'bn')).toEqual([['Weights', false, ['bn.weight bn.weight']]]);
+    expect(look(choices, '', ['fc.weight']).map(([title]) => title)).toEqual(['Pinned', 'Losses', 'Weights']);
+    expect(sectionsOf(choices, 'layer.(', []).fault).toBeTruthy();
+  });
+
+  it('of several modes have a series each', () => {
+    const list = [{ ...words, mode: 'train' }, { ...words, mode: 'eval' }, { ...words, id: 'cd', name: 'acc', mode: 'eval' }];
+    const columns = Object.fromEntries([0, 1, 2].flatMap((i) => ['step', 'time', 'value'].map((name) => [`${i}.${name}`, [1]])));
+    const series = toldApart(seriesOf(answer(list, columns)));
+    expect(series.map(({ label, words: { id } }) => [label, id])).toEqual([['loss (train)', 'ab.train'], ['loss (eval)', 'ab.eval'], ['acc', 'cd']]);
+    expect(byChoice([{ id: 'ab', name: 'loss', collections: [] }], series).get('ab')!.length).toBe(2);
+  });
+
+  it('can leave out outliers', () => {
+    const values = Float64Array.from({ length: 1000 }, (_, i) => (i === 500 ? 1e9 : i / 1000));
+    const [low, high] = clippedRange([values])!;
+    expect(low).toBeLessThan(0.01);
+    expect(high).toBeLessThan(1.2);
+    expect(clippedRange([Float64Array.of(NaN)])).toBeNull();
   });
 });
 
@@ -122,19 +192,19 @@ describe('what is shown', () => {
 
   it('has a name from a run as a text', () => {
     const series = points();
-    series.words.name = '<img src=x>\u202e';
+    series.label = '<img src=x>\u202e';
     const legend = legendOf([series], false, new Set(), [], 20, { hide() {}, pin() {} });
     expect(legend.querySelector('img')).toBeNull();
     expect(legend.textContent).toContain('\\u{202e}');
     expect(legend.querySelector('[data-test="here"]')!.textContent).toBe('2');
-    words.name = 'loss';
   });
 
   it('is written as CSV and SVG', async () => {
     expect(csvRows('r', [points()]).slice(1)).toEqual([
-      ['r', 'loss', 'scalar', 0, 100, '5'], ['r', 'loss', 'scalar', 10, 101, 'nan'], ['r', 'loss', 'scalar', 20, 102, '2'], ['r', 'loss', 'scalar', 30, 103, '1'],
+      ['r', 'loss', '', 'scalar', 0, 100, '5'], ['r', 'loss', '', 'scalar', 10, 101, 'nan'], ['r', 'loss', '', 'scalar', 20, 102, '2'], ['r', 'loss', '', 'scalar', 30, 103, '1'],
     ]);
-    const text = await svg('run', [points()], 'linear').data.text();
+    const text = await svg('run', [{ title: 'Losses', all: [points()] }], 'linear').data.text();
+    expect(text).toContain('Losses of run');
     expect(text).toContain('>✕<');
     expect(text.match(/M[\d. ]+/g)!.length).toBeGreaterThanOrEqual(2); // the line breaks at NaN
   });

@@ -10,6 +10,15 @@ export interface Words {
   axis: Axis;
   y: YScale;
   smooth: number;
+  /** Outliers are left out. */
+  clip: boolean;
+  /** The panel that is shown alone, large. */
+  panel: string | undefined;
+  /** All that is found in one chart. */
+  together: boolean;
+  /** Sections that were folded away or opened. */
+  shut: Set<string>;
+  open: Set<string>;
   /** Steps, both ends included. */
   from: number | undefined;
   to: number | undefined;
@@ -27,6 +36,11 @@ export function wordsOf(params: ViewState['params']): Words {
     axis: axisOf(params['x']),
     y: y === 'log' || y === 'symlog' ? y : 'linear',
     smooth: Math.min(0.99, Math.max(0, Number(params['smooth'] ?? 0) || 0)),
+    clip: params['clip'] === '1',
+    panel: params['panel'],
+    together: params['together'] === '1',
+    shut: new Set(listOf(params['shut'])),
+    open: new Set(listOf(params['open'])),
     from: wholeOf(params['from']),
     to: wholeOf(params['to']),
     pins: listOf(params['pin']),
@@ -41,4 +55,10 @@ export function listOf(text: string | undefined): string[] {
 
 function wholeOf(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The list with the item in it, or without it; undefined when nothing is left, as a link has it. */
+export function toggled(list: readonly string[], item: string): string | undefined {
+  const next = list.includes(item) ? list.filter((each) => each !== item) : [...list, item];
+  return next.length === 0 ? undefined : next.join('\n');
 }

@@ -1,0 +1,79 @@
+// The numbers of a run, asked for in as few requests as may be.
+import { idOf } from '../../data/ids';
+import type { Parameters, Source } from '../../data/source';
+import { seriesOf, toldApart, type Series } from '../series';
+import { TrainSteps, type RunSteps } from './axis';
+import type { Choice } from './choice';
+import type { Output } from './reading';
+
+const CHOICES_AGE_MS = 10_000; // tensors come seldom
+const MOST_AT_ONCE = 64; // the server's limit
+
+export interface Question {
+  of: string | undefined;
+  mode: string | undefined;
+  from: number | undefined;
+  to: number | undefined;
+  buckets: number;
+}
+
+export class SeriesFeed {
+  choices: readonly Choice[] = [];
+  train: TrainSteps | null = null;
+  /** What the last answer says of the program's output. */
+  output: Output | null | undefined;
+  private choicesMs = -Infinity;
+  private knownThere = new Map<string, Set<string>>();
+
+  constructor(
+    private readonly source: Source,
+    private readonly run: string,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** What can be drawn, and how its steps are counted. True: asked for anew. */
+  async look(): Promise<boolean> {
+    const isOld = performance.now() - this.choicesMs > CHOICES_AGE_MS || this.choices.length === 0;
+    const steps = this.source.json<RunSteps>(`/runs/${this.run}/steps`, {}, this.signal).then((answer) => new TrainSteps(answer), () => null);
+    if (isOld) {
+      this.choices = (await this.source.json<{ tensors: Choice[] }>(`/runs/${this.run}/series/choices`, {}, this.signal)).tensors;
+      this.choicesMs = performance.now();
+    }
+    this.train = await steps;
+    return isOld;
+  }
+
+  /** Of these choices, by mode unless one is asked for. */
+  async series(ids: readonly string[], question: Question): Promise<Series[]> {
+    return this.ask(this.run, ids, question, (output) => (this.output = output));
+  }
+
+  /** The same of the run that is compared, as far as it has them. */
+  async seriesOfOther(run: string, ids: readonly string[], question: Question, like: readonly Series[]): Promise<Series[]> {
+    const there = await this.choicesOf(idOf(run));
+    const shared = ids.filter((id) => there.has(id));
+    const series = await this.ask(idOf(run), shared, question);
+    return series.map((each) => {
+      const same = like.findIndex(({ words }) => words.id === each.words.id);
+      return { ...each, words: { ...each.words, id: `${each.words.id}@b` }, other: { run, like: Math.max(0, same) } };
+    });
+  }
+
+  private async ask(run: string, ids: readonly string[], { of, mode, from, to, buckets }: Question, note?: (output: Output | null | undefined) => void): Promise<Series[]> {
+    const parameters: Parameters = { of, mode, by: mode ? undefined : 'mode', from, to, buckets };
+    const parts: string[][] = [];
+    for (let i = 0; i < ids.length; i += MOST_AT_ONCE) parts.push(ids.slice(i, i + MOST_AT_ONCE));
+    const answers = await Promise.all(parts.map((part) => this.source.arrays(`/runs/${run}/series`, { tensors: part.join(','), ...parameters }, this.signal)));
+    if (answers.length > 0) note?.(answers[0]!.json<Output | null>('output'));
+    return toldApart(answers.flatMap(seriesOf));
+  }
+
+  private async choicesOf(run: string): Promise<Set<string>> {
+    const known = this.knownThere.get(run);
+    if (known) return known;
+    const { tensors } = await this.source.json<{ tensors: Choice[] }>(`/runs/${run}/series/choices`, {}, this.signal);
+    const ids = new Set(tensors.map(({ id }) => id));
+    this.knownThere.set(run, ids);
+    return ids;
+  }
+}

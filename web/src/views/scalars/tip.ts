@@ -1,0 +1,51 @@
+// Tip: the values of all lines at the pointer, beside it.
+import { categoryOf } from '../../draw/colours';
+import { h, replace } from '../../draw/dom';
+import { count, short } from '../../draw/numbers';
+import { indexAt, type Series } from '../series';
+import type { Line } from './axis';
+
+const MOST_LINES = 12;
+const AWAY = 14;
+
+export class Tip {
+  private readonly element = h('div', { class: 'scalar-tip', hidden: true, 'aria-hidden': 'true' });
+
+  /** `parent` is positioned. */
+  constructor(private readonly parent: HTMLElement) {
+    parent.append(this.element);
+  }
+
+  /** At x, y of the parent, in CSS pixels. */
+  show(all: readonly Series[], line: Line, step: number, dark: boolean, x: number, y: number): void {
+    const rows = all.slice(0, MOST_LINES).map((series, i) => rowOf(series, i, step, dark));
+    const more = all.length > MOST_LINES ? h('p', { class: 'muted' }, `and ${count(all.length - MOST_LINES)} more`) : null;
+    replace(this.element, h('strong', {}, headOf(all, line, step)), h('table', {}, h('tbody', {}, ...rows)), more);
+    this.element.hidden = false;
+    const { offsetWidth, offsetHeight } = this.element;
+    const left = x + AWAY + offsetWidth > this.parent.clientWidth ? x - AWAY - offsetWidth : x + AWAY;
+    this.element.style.left = `${Math.max(0, left)}px`;
+    this.element.style.top = `${Math.max(0, Math.min(y, this.parent.clientHeight - offsetHeight))}px`;
+  }
+
+  hide(): void {
+    this.element.hidden = true;
+  }
+}
+
+function headOf(all: readonly Series[], { axis, train }: Line, step: number): string {
+  const isTrain = axis === 'train' && train !== null;
+  const words = isTrain ? `train step ${count(train.at(step))}, step ${count(step)}` : `step ${count(step)}`;
+  const time = all.map((series) => series.time[indexAt(series, step)]).find((each) => each !== undefined && each > 0);
+  return time === undefined ? words : `${words} · ${new Date(1000 * time).toLocaleTimeString()}`;
+}
+
+function rowOf(series: Series, i: number, step: number, dark: boolean): HTMLElement {
+  const at = indexAt(series, step);
+  const category = categoryOf(series.other?.like ?? i);
+  const mark = h('span', { class: 'mark' }, series.other ? '┄' : '━');
+  mark.style.color = dark ? category.dark : category.light;
+  const odd = series.oddities.find((each) => each.step === series.step[at]);
+  const value = at < 0 ? '' : odd ? { nan: 'NaN', positive_inf: '∞', negative_inf: '−∞' }[odd.kind] : short(series.value[at]!);
+  return h('tr', {}, h('td', {}, mark), h('td', {}, series.other ? `${series.label} of ${series.other.run}` : series.label), h('td', { class: 'number' }, value));
+}
