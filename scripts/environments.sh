@@ -107,7 +107,7 @@ frameworks_tests() {
   environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "jax and not keras"
 }
 
-# What is no longer developed, and has programs.
+# What is no longer developed, and has programs. [SELECTION of the tests of Keras 2]
 old_frameworks_tests() {
   local set=frameworks/old tests=adapters/python/tests
   ready_environment "$set" || return 0
@@ -115,4 +115,6 @@ old_frameworks_tests() {
     adapters/smdebug/tests/hook/test_mxnet_hook.py adapters/sagemaker/tests/test_gluon_seed_cells.py -k "mxnet or gluon"
   environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions $tests/conformance \
     -k "tf_sessions or tensorflow_"
+  environment_tests "$set" "python on Keras 2" $tests/keras $tests/conformance \
+    -k "${1:-keras or (tensorflow and not tensorflow_)}"
 }

@@ -222,6 +222,10 @@ readonly needs_torch2=(-k "test_trainer or compiled or recompilation")
 # What the backend has a part in; all of it, as on TensorFlow, takes four minutes.
 readonly keras_on_jax="keras and (conformance or plain or ones_own or several or ragged)"
 
+# What Keras 2 has of its own; all of it, as of Keras 3, takes four minutes more.
+readonly keras_2="plain or older or nested or within or may_take or graph or two_eager \
+  or (conformance and keras and not tf_keras)"
+
 sanitizer_stages() {
   local run=$1
   "$run" "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests asan
@@ -294,7 +298,7 @@ run_test() {
       slice "Python package on an older PyTorch 2" torch2_tests middle
       slice "Python package on the oldest PyTorch 2" torch2_tests oldest
       slice "Python package on Keras and JAX" frameworks_tests
-      slice "Python package on MXNet" old_frameworks_tests
+      slice "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests
       sanitizer_stages slice
       long_stages slice
       ;;
@@ -305,7 +309,7 @@ run_test() {
       quick_stages stage programs
       stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
       stage "Python package on Keras and JAX" frameworks_tests "$keras_on_jax"
-      stage "Python package on MXNet" old_frameworks_tests
+      stage "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests "$keras_2"
       sanitizer_stages stage
       ;;
   esac

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from untouched import Runner
 
 from trainwarden._imports import when_imported
 
@@ -84,3 +85,15 @@ def test_a_module_that_is_there_is_not_waited_for(module: Path) -> None:
     seen: list[int] = []
     when_imported("awaited", lambda: seen.append(1))
     assert seen == [1]
+
+
+def test_a_version_of_keras_that_is_too_old_is_named_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "keras.py").write_text('__version__ = "2.9.0"\n')
+    runner = Runner(tmp_path, tmp_path)
+    environment = runner.attached_environment(tmp_path / "run")
+    ended = runner.start("-c", "import keras; print('trains')", environment=environment)
+    assert (ended.exit_code, ended.stdout) == (0, "trains\n")
+    assert ended.stderr == (
+        "trainwarden: error: could not attach to Keras, nothing is captured: "
+        "expected Keras 2.15 or newer, found Keras 2.9.0\n"
+    )

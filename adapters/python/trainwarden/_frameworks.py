@@ -11,6 +11,7 @@ _NAMES = {
     "lightgbm": "LightGBM",
     "mxnet": "MXNet",
     "tensorflow": "TensorFlow",
+    "tf_keras": "Keras",
     "torch": "PyTorch",
     "xgboost": "XGBoost",
 }

@@ -48,7 +48,10 @@ def report(doing: str, error: BaseException) -> None:
 
 def first_line(error: BaseException) -> str:
     """What an error says, without the stack of C++ that some libraries put behind it."""
-    return str(error).strip().partition("\n")[0][:_MAX_LINE]
+    text = str(error).strip()
+    if text.startswith("in user code:"):  # TensorFlow's, which says last what has happened
+        return text.rpartition("\n")[2].strip()[:_MAX_LINE]
+    return text.partition("\n")[0][:_MAX_LINE]
 
 
 def say(message: str) -> None:

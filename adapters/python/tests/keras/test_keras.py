@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,12 @@ from untouched import Captured, Runner
 
 import trainwarden
 
-BACKEND = os.environ.get("KERAS_BACKEND", "tensorflow")
+PACKAGE = os.environ.get("KERAS_PACKAGE", "keras")
+IS_KERAS_2 = version(PACKAGE).startswith("2.")
+BACKEND = "tensorflow" if IS_KERAS_2 else os.environ.get("KERAS_BACKEND", "tensorflow")
 WAYS = [
-    "plain", "by_batch", "eager", "compiled", "accumulation", "clipped", "scheduled", "mixed", "embedding", "shared",
-    "frozen", "ragged", "steps_per_execution", "compiled_again",
+    "plain", "by_batch", "eager", "compiled", "older" if IS_KERAS_2 else "accumulation", "clipped", "scheduled",
+    "mixed", "embedding", "nested", "shared", "frozen", "ragged", "steps_per_execution", "compiled_again",
 ]  # fmt: skip
 
 
@@ -26,6 +29,12 @@ def test_nothing_that_a_training_does_changes(runner: Runner, way: str) -> None:
     assert "trainwarden:" not in ran.attached.stderr, ran.attached.stderr
 
 
+def test_the_run_says_which_keras_it_was(runner: Runner) -> None:
+    trial = runner.captured("fit.py", "plain").trial
+    names = {"tensorflow": "TensorFlow", "jax": "JAX"}
+    assert trial.framework.startswith(f"Keras {version(PACKAGE)}, {names[BACKEND]} ")
+
+
 @pytest.mark.parametrize("way", ["plain", "random", "callback"])
 def test_a_step_of_ones_own_stays_as_it_is(runner: Runner, way: str) -> None:
     ran = runner.captured("own_step.py", way)
@@ -35,6 +44,17 @@ def test_a_step_of_ones_own_stays_as_it_is(runner: Runner, way: str) -> None:
     assert {"loss", "gradient/first/kernel", "first/kernel", "first/outputs", "mine"} <= set(names)
     for step in ran.trial.steps("train"):
         assert ran.trial.scalar("loss", step, "train") == ran.trial.scalar("mine", step, "train")
+
+
+@pytest.mark.skipif(not IS_KERAS_2, reason="Model.compiled_loss of Keras 2")
+def test_a_step_of_ones_own_may_take_its_loss_from_what_was_compiled(runner: Runner) -> None:
+    ran = runner.captured("own_step.py", "compiled_loss")
+    assert ran.attached.stdout == ran.plain.stdout and ran.attached.exit_code == 0, ran.attached.stderr
+    for mode, count in (("train", 6), ("eval", 3)):
+        assert ran.trial.steps(mode) == list(range(count))
+        for step in range(count):
+            assert ran.trial.scalar("loss", step, mode) == ran.trial.scalar("mine", step, mode)
+    assert ran.trial.tensor_names(collection="losses") == ["loss"]
 
 
 @pytest.mark.parametrize("way", ["again", "beside"])
@@ -63,10 +83,12 @@ def test_loops_of_ones_own_are_followed(runner: Runner, way: str) -> None:
     assert trial.steps("train") == list(range(6)) and trial.modes == [trainwarden.Mode.TRAIN]
     assert [trial.scalar("loss", step, "train") for step in range(6)] == losses_of(ran)
     weights = trial.tensor_names(collection="weights")
-    assert len(weights) == (4 if "two" in way else 2) and "sequential/dense/kernel" in weights
+    assert len(weights) == (4 if "two" in way else 2)
+    assert ("dense/kernel" if IS_KERAS_2 else "sequential/dense/kernel") in weights
     assert ("loss#1" in trial.tensor_names(collection="losses")) == ("two" in way)
     for name in weights:
-        rate = np.float32(0.05 if name.startswith("sequential_1") else 0.1)
+        is_second = name.startswith(("dense_2", "dense_3") if IS_KERAS_2 else "sequential_1")
+        rate = np.float32(0.05 if is_second else 0.1)
         before, after = (trial.tensor(name).value(step, mode="train") for step in (2, 3))
         gradient = trial.tensor(f"gradient/{name}").value(3, mode="train")
         assert np.allclose(before - rate * gradient, after, rtol=1e-5, atol=1e-7), name
@@ -141,6 +163,16 @@ def test_a_layer_that_is_called_twice_has_two_outputs(runner: Runner) -> None:
     assert "dense#1/outputs" in trial.tensor_names()
 
 
+def test_models_within_a_model_are_told_apart(runner: Runner) -> None:
+    trial = runner.captured("fit.py", "nested").trial
+    assert len(trial.tensor_names(collection="weights")) == 3
+    outputs = trial.tensor_names(collection="outputs")
+    assert len([name for name in outputs if "inner" in name]) == 2
+    if IS_KERAS_2:
+        assert {"inner/kernel", "inner/kernel_1", "dense/kernel"} == set(trial.tensor_names(collection="weights"))
+        assert {"model/inner/outputs", "model_1/inner/outputs"} <= set(outputs)
+
+
 def test_gradients_are_of_the_loss_that_was_not_scaled(runner: Runner) -> None:
     trial = runner.captured("fit.py", "mixed").trial
     gradient = trial.tensor("gradient/dense/kernel").value(0, mode="train")
@@ -156,7 +188,7 @@ def test_frozen_weights_have_no_gradient(runner: Runner) -> None:
 def test_a_step_that_cannot_be_traced_with_ours_trains_on(runner: Runner, tmp_path: Path) -> None:
     program = (
         "import sys, runpy; sys.argv = ['fit.py', 'plain']\n"
-        "import keras\n"
+        f"import {PACKAGE}\n"
         "import trainwarden.keras.functions as functions\n"
         "def broken(self, *args): raise ValueError('a fault of ours')\n"
         "functions.CapturingStep.__call__ = broken\n"
@@ -178,11 +210,18 @@ def test_what_nobody_wants_is_not_handed_out(runner: Runner, tmp_path: Path) -> 
     assert trial.tensor_names(collection="gradients") == []
 
 
-@pytest.mark.parametrize(
-    ("way", "rates"), [("plain", [0.1] * 4), ("scheduled", [0.1 * 0.5 ** (n / 2) for n in (1, 2, 3, 4)])]
-)
-def test_learning_rates_are_those_of_the_optimizer(runner: Runner, way: str, rates: list[float]) -> None:
-    trial = runner.captured("fit.py", way).trial
+def rates_of(way: str) -> list[float]:
+    """Keras 2 keeps the rate that it has taken; Keras 3, and the older optimizers of 2, say which is the next."""
+    if way == "plain":
+        return [0.1] * 4
+    if way == "older":
+        return [0.1 / (1 + 0.5 * n) for n in (1, 2, 3, 4)]
+    return [0.1 * 0.5 ** (n / 2) for n in ((0, 1, 2, 3) if IS_KERAS_2 else (1, 2, 3, 4))]
+
+
+@pytest.mark.parametrize("way", ["plain", "scheduled", *(["older"] if IS_KERAS_2 else [])])
+def test_learning_rates_are_those_of_the_optimizer(runner: Runner, way: str) -> None:
+    rates, trial = rates_of(way), runner.captured("fit.py", way).trial
     if BACKEND == "jax" and way == "scheduled":
         assert "learning_rate" not in trial.tensor_names()  # nothing more is computed on the device for it
     else:

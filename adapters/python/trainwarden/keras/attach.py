@@ -1,26 +1,23 @@
-"""Attach: the functions that Keras makes for fit(), evaluate(), predict() and their like of single batches."""
+"""Attach: to the Keras that this process has imported, 3 or 2, or to both."""
 
 from __future__ import annotations
 
-import functools
+import importlib
 import os
-import threading
-from typing import Any, Callable, Optional
-
-import keras
+import re
+import sys
+from typing import Any, Optional
 
 from .. import faults
 from .._spool import is_in_bucket
+from .attachment import Attachment
 from .collecting import follow_loops
-from .functions import CapturingStep, StepFunction
-from .picking import pick_up_from_keras, replace
-from .session import Session
 
-KINDS = ("train", "test", "predict")
+# What a program imports Keras as. tf.keras is one of them.
+_PACKAGES = ("keras", "tf_keras")
+_OLDEST = (2, 15)
 
-_session: Optional[Session] = None
-_backend: Any = None
-_making = threading.local()  # .caught: a list while a twin is made, which gets the step function that Keras makes
+_attachments: dict[str, Attachment] = {}  # by backend
 
 
 def attach(run_dir: Optional[str] = None) -> None:
@@ -32,118 +29,81 @@ def attach(run_dir: Optional[str] = None) -> None:
     Raises:
         RuntimeError: this version of Keras, or its backend, is not supported.
     """
-    global _session, _backend
-    if _session is not None:
-        return
-    if not hasattr(keras, "config"):
-        raise RuntimeError(f"expected Keras 3 or newer, found Keras {keras.__version__}")
-    if keras.config.backend() == "torch":
-        return  # the adapter of PyTorch sees its models
-    _backend = _backend or _backend_of_keras()
     folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
-    _session = Session(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder), _backend)
+    folder = folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder)
     faults.on_too_many(detach)
-    follow_loops(_backend.loops_of(_session))
-    pick_up_from_keras()
-    _backend.pick_up()
-    for kind in KINDS:
-        replace(_backend.trainer, f"make_{kind}_function", functools.partial(_making_function, kind))
-    if _backend.steps_in_python:
-        replace(_backend.trainer, "_make_function", _making_step_function)
+    for package in _imported():
+        _attach_to(package, folder)
 
 
 def detach() -> None:
     """Captures no more in this process, and ends its run."""
-    global _session
-    session, _session = _session, None
     follow_loops(None)
-    if session is not None:
-        session.close()
+    for attachment in _attachments.values():
+        attachment.close()
 
 
-def _backend_of_keras() -> Any:
-    name = keras.config.backend()
+def _imported() -> list[Any]:
+    """Who calls attach() by hand may not have imported Keras yet. One that is being imported has no version yet."""
+    if not any(name in sys.modules for name in _PACKAGES):
+        importlib.import_module(_PACKAGES[0])
+    modules = [sys.modules.get(name) for name in _PACKAGES]
+    return [module for module in modules if hasattr(module, "__version__")]
+
+
+def _attach_to(package: Any, folder: Optional[str]) -> None:
+    if hasattr(package, "config"):
+        _attach_to_keras3(package, folder)
+        return
+    numbers = re.findall(r"\d+", package.__version__)
+    if tuple(int(number) for number in numbers[:2]) < _OLDEST:
+        raise RuntimeError(f"expected Keras 2.15 or newer, found Keras {package.__version__}")
+    from .keras2 import pick_up_from_keras2, trainer_of
+
+    attachment = _attachment("tensorflow")
+    pick_up_from_keras2(package.__name__)
+    attachment.begin(folder)
+    attachment.follow(trainer_of(package.__name__))
+
+
+def _attach_to_keras3(package: Any, folder: Optional[str]) -> None:
+    name = package.config.backend()
+    if name == "torch":
+        return  # the adapter of PyTorch sees its models
+    if name not in ("tensorflow", "jax"):
+        raise RuntimeError(f"expected the backend tensorflow, jax or torch, found {name!r}")
+    from .keras3 import pick_up_from_keras3
+
+    attachment = _attachment(name)
+    pick_up_from_keras3()
+    attachment.begin(folder)
     if name == "tensorflow":
-        from .tensorflow_backend import TensorFlowBackend
+        from keras.src.backend.tensorflow.trainer import TensorFlowTrainer as Trainer
+    else:
+        from keras.src.backend.jax.trainer import JAXTrainer as Trainer
+    attachment.follow(Trainer)
 
-        return TensorFlowBackend()
+
+def _attachment(name: str) -> Attachment:
+    if name not in _attachments:
+        _attachments[name] = Attachment(_backend(name))
+    return _attachments[name]
+
+
+def _backend(name: str) -> Any:
     if name == "jax":
         from .jax_backend import JaxBackend
 
         return JaxBackend()
-    raise RuntimeError(f"expected the backend tensorflow, jax or torch, found {name!r}")
+    from .tensorflow_backend import TensorFlowBackend
 
-
-def _run(function: StepFunction, args: tuple[Any, ...]) -> Any:
-    session = _session
-    return function.own(*args) if session is None else session.run(function, args)
-
-
-def _making_function(kind: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    """make_train_function() and its like. What Keras makes is wrapped where it keeps it, or, where the steps of one
-    call are a loop in Python, within it."""
-    attribute = f"{kind}_function"
-
-    def make(self: Any, force: bool = False) -> Any:
-        if _session is None or getattr(_making, "caught", None) is not None:
-            return original(self, force)
-        if not _backend.steps_in_python:
-            result = original(self, force)
-            _wrap(self, kind, attribute, original)
-            return result
-        _making.kind, _making.original = kind, original
-        try:
-            return original(self, force)
-        finally:
-            _making.kind = None
-
-    return make
-
-
-@faults.guarded("follow the steps of a model of Keras")
-def _wrap(model: Any, kind: str, attribute: str, original: Callable[..., Any]) -> None:
-    own = getattr(model, attribute)
-    if own is None or isinstance(own, StepFunction):
-        return
-    function = StepFunction(kind, model, own, _backend, _run)
-    setattr(model, attribute, function.made_by(functools.partial(_made_again, model, attribute, original)))
-
-
-def _made_again(model: Any, attribute: str, original: Callable[..., Any], step: CapturingStep) -> Any:
-    """The function that Keras makes of a step that stands in for the model's own; the model keeps the one it has."""
-    kept = getattr(model, attribute)
-    caught: list[Any] = []
-    _making.caught = caught
-    try:
-        original(model, True)
-        return caught[0] if caught else getattr(model, attribute)
-    finally:
-        _making.caught = None
-        setattr(model, attribute, kept)
-
-
-def _making_step_function(original: Callable[..., Any]) -> Callable[..., Any]:
-    """JAXTrainer._make_function(step function): that one is called for each step, also where several are one call."""
-
-    def _make_function(self: Any, step_function: Any, *args: Any, **kwargs: Any) -> Any:
-        caught = getattr(_making, "caught", None)
-        if caught is not None:
-            caught.append(step_function)
-        elif getattr(_making, "kind", None) is not None and _session is not None:
-            kind = _making.kind
-            followed = StepFunction(kind, self, step_function, _backend, _run)
-            step_function = followed.made_by(
-                functools.partial(_made_again, self, f"{kind}_function", _making.original)
-            )
-        return original(self, step_function, *args, **kwargs)
-
-    return _make_function
+    return TensorFlowBackend()
 
 
 def _forget_in_child() -> None:
     """A forked child may train, too. The run that is open here is its parent's."""
-    if _session is not None:
-        _session.start_anew()
+    for attachment in _attachments.values():
+        attachment.start_anew()
 
 
 if hasattr(os, "register_at_fork"):

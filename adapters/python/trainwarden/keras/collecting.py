@@ -42,6 +42,7 @@ class Collector:
     depth_of_updates: int = 0  # calls of optimizers within each other
     depth_of_losses: int = 0
     losses: int = 0
+    spare_loss: Any = None  # is the loss where nothing else says what it is
     calls: dict[int, int] = field(default_factory=dict)  # of each layer, in this step
 
     def __post_init__(self) -> None:
@@ -74,6 +75,10 @@ class Collector:
         before = len(self.found)
         self.add(self.names.of_loss(name), value, "losses")
         self.losses += len(self.found) - before
+
+    def settle_loss(self) -> None:
+        if self.losses == 0 and self.spare_loss is not None:
+            self.add_loss(self.spare_loss)
 
     def inner(self) -> Collector:
         """For a trace inside this one, from which `merge` gets what was found there."""

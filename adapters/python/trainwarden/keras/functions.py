@@ -67,6 +67,7 @@ class CapturingStep:
 
     def _handed_out(self, result: Any, collector: Collector) -> Any:
         try:
+            collector.settle_loss()
             handed = self._backend.hand_out(self.kind, result, collector)
         except Exception as error:
             faults.report("hand out what a step of Keras computes", error)

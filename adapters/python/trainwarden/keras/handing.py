@@ -6,8 +6,10 @@ from typing import Any
 
 from .collecting import Collector
 
-_FOUND = "__trainwarden"
-_RESULT = "__trainwarden_result"
+# Sorted behind all names of metrics: Keras 2 has its counter of batches wait for the first result, and TensorFlow fuses
+# other operations, with other last bits, where that is another one.
+_FOUND = "~trainwarden"
+_RESULT = "trainwarden_result"
 
 
 def hand_out(kind: str, result: Any, collector: Collector) -> Any:

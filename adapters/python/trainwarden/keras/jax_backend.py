@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
+import keras
 from jax.extend.core import get_opaque_trace_state
-from keras.src.backend.jax.trainer import JAXTrainer
 
 from .collecting import Collector, collecting, current
 from .handing import hand_out, take
@@ -16,7 +16,6 @@ from .picking import replace
 
 class JaxBackend:
     name = "jax"
-    trainer: Any = JAXTrainer
     steps_in_python = True
 
     def pick_up(self) -> None:
@@ -36,6 +35,12 @@ class JaxBackend:
         if not isinstance(value, jax.Array) or jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended):
             return None
         return value
+
+    def flatten(self, values: Any) -> list[Any]:
+        return list(keras.tree.flatten(values))
+
+    def unscaled(self, gradient: Any, scale: Any) -> Any:
+        return gradient.astype("float32") / scale
 
     def can_leave(self, value: Any, trace: Any) -> bool:
         return self.is_in(trace)

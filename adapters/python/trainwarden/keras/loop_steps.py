@@ -11,6 +11,7 @@ from .. import faults
 from .collecting import EVERYTHING, Collector, collecting
 from .functions import Parts
 from .names import ModelNames
+from .optimizers import learning_rate_of, variables_of
 
 _NOTHING: Parts = frozenset()
 
@@ -23,22 +24,27 @@ class _Optimizers:
 
     @property
     def variables(self) -> list[Any]:
-        return [variable for optimizer in self.all for variable in optimizer.variables]
+        return [variable for optimizer in self.all for variable in variables_of(optimizer)]
 
     @property
     def learning_rate(self) -> Any:
-        return self.all[0].learning_rate
+        return learning_rate_of(self.all[0])
 
 
 class Weights:
     """In the place of a model: what optimizers of such loops update."""
 
     name = ""
+    package = "keras"  # that its optimizers are of
     stop_training = False
 
     def __init__(self) -> None:
         self.variables: list[Any] = []
         self._optimizers = _Optimizers()
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        return self.variables
 
     @property
     def optimizer(self) -> Optional[_Optimizers]:
@@ -53,7 +59,7 @@ class Weights:
             self._optimizers.all.append(optimizer)
         return bool(new)
 
-    def _flatten_layers(self, include_self: bool = True) -> list[Any]:
+    def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[Any]:
         return []
 
 

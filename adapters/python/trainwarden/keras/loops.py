@@ -11,8 +11,9 @@ import tensorflow as tf
 from .. import faults
 from .._owners import is_owned
 from ..steps import Cycle
-from .collecting import EVERYTHING, Collector, current, expect_updates, loops_here
+from .collecting import EVERYTHING, Collector, current, loops_here
 from .loop_steps import CompiledStep, UpdateStep, Weights
+from .names import package_of
 from .picking import replace
 from .session import Session
 
@@ -21,12 +22,10 @@ _MAX_FUNCTIONS = 100
 
 
 def pick_up_loops() -> None:
-    """Compiled functions that are called from outside, and optimizers, without which nothing trains."""
-    from keras.src.optimizers.base_optimizer import BaseOptimizer
+    """Compiled functions that are called from outside."""
     from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 
     replace(Function, "__call__", _calling)
-    replace(BaseOptimizer, "__init__", _making_optimizer)
 
 
 def _calling(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,14 +37,6 @@ def _calling(original: Callable[..., Any]) -> Callable[..., Any]:
         return loops.call(step, args, kwargs)
 
     return __call__
-
-
-def _making_optimizer(original: Callable[..., Any]) -> Callable[..., Any]:
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
-        expect_updates(self)
-
-    return __init__
 
 
 class Loops:
@@ -65,6 +56,7 @@ class Loops:
     def expect(self, optimizer: Any) -> None:
         """It was made, and will probably step."""
         self.has_optimizer = True
+        self._weights.package = package_of(optimizer)
         self._cycle.expect(id(optimizer))
 
     def follows(self) -> bool:

@@ -6,12 +6,15 @@ has other names. Here the numbers of each class begin anew in each model, in the
 
 from __future__ import annotations
 
+import itertools
 import re
 import weakref
+from collections.abc import Iterable
 from typing import Any, Optional
 
 _BIASES = ("bias", "beta")
 _RANDOM = "seed_generator_state"
+_PACKAGES = ("keras", "tf_keras")
 
 
 class ModelNames:
@@ -21,6 +24,7 @@ class ModelNames:
         self._model = weakref.ref(model)
         self._prefix = prefix
         self._model_name = str(model.name)
+        self._by_path: dict[str, int] = {}  # the first layer of each path
         self.look()
 
     def look(self) -> None:
@@ -29,10 +33,24 @@ class ModelNames:
         if model is None:
             return
         self._layers = _renumbered(model)
-        self.variables = [(each, self._of_path(path_of(each))) for each in model.variables]
+        self._paths = _paths_of_layers(model)
+        self._trained = {id(each) for each in _list_of(model, "trainable_variables")}
+        self.variables = self._named(_list_of(model, "variables"))
         self._by_id = {id(each): name for each, name in self.variables}
-        written = [(path_of(each).replace("/", "_"), self._of_path(path_of(each), "")) for each, _ in self.variables]
-        self._in_optimizers = sorted(written, key=lambda pair: -len(pair[0]))
+        pairs = [(path_of(each), self._of_path(path_of(each), "")) for each, _ in self.variables]
+        pairs += [(path.replace("/", "_"), name.replace("/", "_")) for path, name in pairs]  # Keras 3 writes it so
+        self._in_optimizers = sorted(pairs, key=lambda pair: -len(pair[0]))
+
+    def _named(self, variables: Iterable[Any]) -> list[tuple[Any, str]]:
+        """Models within a model of Keras 2 may have the same names: the second variable of a name has _1 behind it."""
+        named: dict[str, Any] = {}
+        for variable in variables:
+            name = of_path = self._of_path(path_of(variable))
+            for number in itertools.count(1):
+                if named.setdefault(name, variable) is variable:
+                    break
+                name = f"{of_path}_{number}"
+        return [(variable, name) for name, variable in named.items()]
 
     def same_as(self, other: ModelNames) -> bool:
         """Has the other model the same names with the same shapes? Then it is this one, made again."""
@@ -47,17 +65,35 @@ class ModelNames:
         return self._by_id.get(id(variable)) or self._of_path(path_of(variable))
 
     def of_layer(self, layer: Any) -> str:
-        return self._of_path(str(getattr(layer, "path", None) or layer.name))
+        """By its own path; where a layer of another model within this one has that, by those that hold it."""
+        held = self._paths.get(id(layer), str(layer.name))
+        path = str(getattr(layer, "path", None) or held)
+        if self._by_path.setdefault(path, id(layer)) != id(layer):
+            path = held
+        return self._of_path(path)
+
+    def is_trained(self, variable: Any) -> bool:
+        return id(variable) in self._trained
+
+    def collections_of(self, variable: Any) -> Optional[tuple[str, ...]]:
+        """None: the state of random numbers, which is no weight."""
+        last = path_of(variable).rpartition("/")[2]
+        if last == _RANDOM:
+            return None
+        if not self.is_trained(variable):
+            return ("buffers",)
+        return ("biases",) if last in _BIASES else ("weights",)
 
     def of_loss(self, name: str) -> str:
         return self._prefix + name
 
     def of_state(self, variable: Any) -> str:
-        """Of a variable of an optimizer: "optimizer_state/adam/dense_kernel_momentum"."""
+        """Of a variable of an optimizer: "optimizer_state/adam/dense_kernel_momentum", of Keras 2
+        "optimizer_state/Adam/m/dense/kernel"."""
         path = path_of(variable)
         for written, name in self._in_optimizers:
             if written in path:
-                path = path.replace(written, name.replace("/", "_"))
+                path = path.replace(written, name)
                 break
         return f"optimizer_state/{self._prefix}{path}"
 
@@ -76,14 +112,34 @@ def path_of(variable: Any) -> str:
     return str(getattr(variable, "path", None) or str(variable.name).partition(":")[0])
 
 
-def collections_of(variable: Any) -> Optional[tuple[str, ...]]:
-    """Of a variable of a model; None: the state of random numbers, which is no weight."""
-    last = path_of(variable).rpartition("/")[2]
-    if last == _RANDOM:
-        return None
-    if not variable.trainable:
-        return ("buffers",)
-    return ("biases",) if last in _BIASES else ("weights",)
+def package_of(thing: Any) -> str:
+    """Of a model or an optimizer: "keras", or "tf_keras"."""
+    roots = (each.__module__.partition(".")[0] for each in type(thing).__mro__)
+    return next((root for root in roots if root in _PACKAGES), getattr(thing, "package", _PACKAGES[0]))
+
+
+def _list_of(model: Any, name: str) -> list[Any]:
+    """Empty for a model that has not been built, of which Keras 2 does not give what there will be."""
+    try:
+        return list(getattr(model, name))
+    except ValueError:
+        return []
+
+
+def _paths_of_layers(model: Any) -> dict[int, str]:
+    """By the layers that hold a layer, for those that have no path of their own: all of Keras 2, some of 3."""
+    paths: dict[int, str] = {}
+    waiting = [(layer, "") for layer in _held_by(model)]
+    while waiting:
+        layer, prefix = waiting.pop(0)
+        if id(layer) not in paths:
+            paths[id(layer)] = prefix + str(layer.name)
+            waiting += [(each, f"{paths[id(layer)]}/") for each in _held_by(layer)]
+    return paths
+
+
+def _held_by(layer: Any) -> list[Any]:
+    return [each for each in layer._flatten_layers(include_self=False, recursive=False) if each is not layer]
 
 
 def _renumbered(model: Any) -> dict[str, str]:

@@ -1,17 +1,17 @@
 """Picking: stands in for functions of Keras through which gradients, losses and outputs of layers pass.
 
 Each does what the function does; while a step is traced that hands something out, it shows the collector what passes.
+Where Keras has these functions is for keras3.py and keras2.py to say.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Optional
-
-import keras
+from collections.abc import Mapping
+from typing import Any, Callable
 
 from .. import faults
-from .collecting import ACTIVATIONS, GRADIENTS, Collector, collecting, current, loops_here
+from .collecting import ACTIVATIONS, GRADIENTS, Collector, collecting, current, expect_updates, loops_here
 from .kinds import input_kinds, output_kinds
 
 _ORIGINAL = "_trainwarden_original"
@@ -27,22 +27,10 @@ def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
     setattr(owner, name, stand_in)
 
 
-def pick_up_from_keras() -> None:
-    from keras.src.optimizers.base_optimizer import BaseOptimizer
-    from keras.src.trainers.trainer import Trainer
-
-    replace(keras.layers.Layer, "__call__", _calling_layer)
-    for optimizer in (BaseOptimizer, keras.optimizers.LossScaleOptimizer):
-        replace(optimizer, "apply", _applying)
-        replace(optimizer, "stateless_apply", _applying_stateless)
-    replace(Trainer, "compute_loss", _computing_loss)
-    replace(Trainer, "_compute_loss", _computing_loss)  # which calls those of subclasses
-
-
 # Layers.
 
 
-def _calling_layer(original: Callable[..., Any]) -> Callable[..., Any]:
+def calling_layer(original: Callable[..., Any]) -> Callable[..., Any]:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         outputs = original(self, *args, **kwargs)
         collector = current()
@@ -66,7 +54,7 @@ def _add_layer(collector: Collector, layer: Any, inputs: Any, outputs: Any) -> N
 
 def _add_all(collector: Collector, name: str, values: Any, *collections: str) -> None:
     """One tensor by the name, several by their numbers behind it."""
-    flat = [each for each in keras.tree.flatten(values) if each is not None]
+    flat = [each for each in collector.backend.flatten(values) if each is not None]
     for number, value in enumerate(flat):
         collector.add(name if len(flat) == 1 else f"{name}_{number}", value, *collections)
 
@@ -74,82 +62,66 @@ def _add_all(collector: Collector, name: str, values: Any, *collections: str) ->
 # Gradients.
 
 
-def _applying(original: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        loops = loops_here()
-        collector = current() if loops is None else loops.collector(self)
-        if collector is None:
-            return original(self, grads, trainable_variables)
-        grads = list(grads)
-        variables = None if trainable_variables is None else list(trainable_variables)
-        _add_gradients(collector, self, grads, variables, None)
-        with collecting(collector):
-            result = _updating(collector, original, self, grads, variables)
-        if loops is not None:
-            loops.updated(self, collector)
-        return result
+def making_optimizer(original: Callable[..., Any]) -> Callable[..., Any]:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        expect_updates(self)
 
-    return apply
+    return __init__
 
 
-def _applying_stateless(original: Callable[..., Any]) -> Callable[..., Any]:
-    def stateless_apply(self: Any, optimizer_variables: Any, grads: Any, trainable_variables: Any) -> Any:
-        collector = current()
-        if collector is None:
-            return original(self, optimizer_variables, grads, trainable_variables)
-        grads = list(grads)
-        _add_gradients(collector, self, grads, None, optimizer_variables)
-        return _updating(collector, original, self, optimizer_variables, grads, trainable_variables)
+def watched_update(optimizer: Any, gradients: Any, variables: Any, update: Callable[[], Any], scale: Any = None) -> Any:
+    """Runs the update and gives its result. Somebody may be told of it, in a step of a model or in a loop of one's own.
 
-    return stateless_apply
+    Arguments:
+        variables: None: those that the optimizer was built for.
+        scale: a function that gives what gradients are multiplied by; None: nothing.
+    """
+    loops = loops_here()
+    collector = current() if loops is None else loops.collector(optimizer)
+    if collector is None:
+        return update()
+    add_gradients(collector, optimizer, gradients, variables, scale)
+    with collecting(collector):
+        result = inner_update(collector, update)
+    if loops is not None:
+        loops.updated(optimizer, collector)
+    return result
 
 
-def _updating(collector: Collector, original: Callable[..., Any], *args: Any) -> Any:
+def inner_update(collector: Collector, update: Callable[[], Any]) -> Any:
     """An optimizer that holds another one calls that with the same gradients."""
     collector.depth_of_updates += 1
     try:
-        return original(*args)
+        return update()
     finally:
         collector.depth_of_updates -= 1
 
 
 @faults.guarded("pick up the gradients of Keras")
-def _add_gradients(
-    collector: Collector, optimizer: Any, gradients: list[Any], variables: Optional[list[Any]], state: Any
-) -> None:
+def add_gradients(collector: Collector, optimizer: Any, gradients: Any, variables: Any, scale: Any = None) -> None:
     if collector.depth_of_updates > 0:
         return
     if not collector.is_here():
         collector.updates_inside += 1
         return
     if variables is None:
-        variables = list(getattr(optimizer, "inner_optimizer", optimizer)._trainable_variables)
-    collector.updated.append((optimizer, variables))
+        variables = getattr(optimizer, "inner_optimizer", optimizer)._trainable_variables
+    collector.updated.append((optimizer, list(variables)))
     if GRADIENTS not in collector.parts:
         return
-    scale = _scale_of(optimizer, state)
+    factor = None if scale is None else scale()
     for variable, gradient in zip(variables, gradients):
-        name = f"gradient/{collector.names.of_variable(variable)}"
         value = collector.backend.as_tensor(gradient)
-        if value is not None and scale is not None:
-            value = keras.ops.cast(value, "float32") / scale
-        collector.add(name, value, "gradients")
-
-
-def _scale_of(optimizer: Any, state: Any) -> Any:
-    """By which losses were multiplied, and gradients are; None: by nothing."""
-    dynamic = getattr(optimizer, "dynamic_scale", None)
-    if dynamic is None:
-        return optimizer.loss_scale_factor
-    if state is None:
-        return keras.ops.convert_to_tensor(dynamic)
-    return next((value for variable, value in zip(optimizer.variables, state) if variable is dynamic), None)
+        if value is not None and factor is not None:
+            value = collector.backend.unscaled(value, factor)
+        collector.add(f"gradient/{collector.names.of_variable(variable)}", value, "gradients")
 
 
 # Losses.
 
 
-def _computing_loss(original: Callable[..., Any]) -> Callable[..., Any]:
+def computing_loss(original: Callable[..., Any]) -> Callable[..., Any]:
     def compute_loss(self: Any, *args: Any, **kwargs: Any) -> Any:
         collector = current()
         if collector is None:
@@ -172,9 +144,13 @@ def _add_loss(collector: Collector, loss: Any, args: tuple[Any, ...], kwargs: di
     if not collector.is_here():
         return
     collector.add_loss(loss)
+    add_batch(collector, dict(zip(("x", "y", "y_pred", "sample_weight"), args), **kwargs))
+
+
+def add_batch(collector: Collector, given: Mapping[str, Any]) -> None:
+    """What a loss is computed of, by the names that Keras has for it."""
     if ACTIVATIONS not in collector.parts:
         return
-    given = dict(zip(("x", "y", "y_pred", "sample_weight"), args), **kwargs)
     for key, name, collection in (
         ("x", "inputs", "batch_inputs"),
         ("y", "labels", "labels"),

@@ -10,7 +10,8 @@ from typing import Any, Optional
 from ..hook import Hook
 from .collecting import ACTIVATIONS, EVERYTHING, GRADIENTS
 from .functions import FollowedStep, Parts
-from .names import ModelNames, collections_of
+from .names import ModelNames
+from .optimizers import variables_of
 
 _LOSS = "loss"
 _MEAN = "epoch_mean/loss"  # what Keras calls the loss: its mean since the epoch began
@@ -34,14 +35,14 @@ class Known:
         self.gradients.clear()
         self.state.clear()
         for variable, name in self.names.variables:
-            collections = collections_of(variable)
+            collections = self.names.collections_of(variable)
             if collections is None:
                 continue
             self.variables[id(variable)] = hook.declare(name, collections)
-            if variable.trainable:
+            if self.names.is_trained(variable):
                 self.gradients.append(hook.declare(f"gradient/{name}", ["gradients"]))
         model = self.model()
-        for variable in getattr(getattr(model, "optimizer", None), "variables", ()):
+        for variable in variables_of(getattr(model, "optimizer", None)):
             self.state[id(variable)] = hook.declare(self.names.of_state(variable), ["optimizer_state"])
 
 

@@ -13,7 +13,7 @@ from .._owners import is_owned, owning
 from ..hook import Hook
 from ..stopping import StopTraining
 from .functions import FollowedStep, Parts
-from .names import ModelNames
+from .names import ModelNames, package_of
 from .recorder import Recorder
 
 _MODES = {"train": "train", "test": "eval", "predict": "predict"}
@@ -48,7 +48,7 @@ class Session:
 
     def names_of(self, model: Any) -> Optional[ModelNames]:
         """None: nothing is captured."""
-        if self._is_closed or not self._is_ours() or (self._hook is None and self._open() is None):
+        if self._is_closed or not self._is_ours() or (self._hook is None and self._open(model) is None):
             return None
         return None if self._recorder is None else self._recorder.names_of(model)
 
@@ -71,7 +71,7 @@ class Session:
     @faults.guarded("begin a step of Keras")
     def _begin(self, function: FollowedStep) -> Optional[Parts]:
         """The parts that somebody wants of it; None: nothing, not even its loss."""
-        hook = self._hook or self._open()
+        hook = self._hook or self._open(function.model)
         if hook is None or self._recorder is None:
             return None
         begin = time.perf_counter_ns()
@@ -94,12 +94,12 @@ class Session:
     def _record(self, recorder: Recorder, function: FollowedStep, result: Any, found: dict[str, Any]) -> None:
         recorder.record(function, result, found)
 
-    def _open(self) -> Optional[Hook]:
+    def _open(self, model: Any) -> Optional[Hook]:
         options: dict[str, Any] = {}
         place = rank_and_size()
         if place is not None:
             options.update(rank=place[0], world_size=place[1])
-        self._hook = open_for_attach(self._run_dir, ["keras", self._backend.name], **options)
+        self._hook = open_for_attach(self._run_dir, [package_of(model), self._backend.name], **options)
         if self._hook is None:
             self._is_closed = True  # said why; once is enough
             return None

@@ -8,12 +8,12 @@ from collections.abc import Generator, Iterator
 from typing import Any, Optional
 
 import tensorflow as tf
-from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
 
 from .. import faults
 from .collecting import Collector, current, loops_here
 from .handing import hand_out, take
 from .loops import Loops, pick_up_loops
+from .optimizers import learning_rate_of, variables_of
 from .picking import replace
 from .session import Session
 
@@ -26,8 +26,9 @@ class _Apart:
 
 
 class TensorFlowBackend:
+    """For Keras 3 and 2."""
+
     name = "tensorflow"
-    trainer: Any = TensorFlowTrainer
     steps_in_python = False  # of one call of a function: with steps_per_execution they are one graph
 
     def pick_up(self) -> None:
@@ -36,6 +37,13 @@ class TensorFlowBackend:
 
     def loops_of(self, session: Session) -> Loops:
         return Loops(session, self)
+
+    def can_follow(self, model: Any) -> bool:
+        """Workers of a ParameterServerStrategy run a step when they come to it, and nobody here sees what it gives."""
+        if getattr(model, "_cluster_coordinator", None) is None:
+            return True
+        faults.say_once("a model under a ParameterServerStrategy is not captured")
+        return False
 
     def trace(self) -> Any:
         return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
@@ -51,6 +59,12 @@ class TensorFlowBackend:
             return None
         kind = value.dtype
         return value if kind.is_floating or kind.is_integer or kind.is_bool or kind.is_complex else None
+
+    def flatten(self, values: Any) -> list[Any]:
+        return list(tf.nest.flatten(values))
+
+    def unscaled(self, gradient: Any, scale: Any) -> Any:
+        return tf.cast(gradient, tf.float32) / scale
 
     def can_leave(self, value: Any, trace: Any) -> bool:
         return bool(tf.executing_eagerly()) if trace is None else getattr(value, "graph", None) is trace
@@ -104,13 +118,12 @@ class TensorFlowBackend:
             yield variable, _value_of(variable)
 
     def optimizer_state(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
-        for variable in model.optimizer.variables:
+        for variable in variables_of(model.optimizer):
             yield variable, _value_of(variable)
 
     def learning_rate(self, model: Any, result: Any) -> Any:
-        """Of the variable, where it is one: what Keras computes of a schedule takes half a millisecond."""
-        variable = getattr(model.optimizer, "_learning_rate", None)
-        return _value_of(variable) if hasattr(variable, "assign") else model.optimizer.learning_rate
+        rate = learning_rate_of(model.optimizer)
+        return _value_of(rate) if hasattr(rate, "assign") else rate
 
 
 def _functions_in(function: Any, depth: int = 0) -> Iterator[Any]:

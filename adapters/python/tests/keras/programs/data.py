@@ -1,9 +1,14 @@
-"""What the programs train on, and what they say when they end."""
+"""The Keras that KERAS_PACKAGE names, what the programs train on, and what they say when they end."""
 
 import hashlib
+import importlib
+import os
 
-import keras
 import numpy as np
+
+keras = importlib.import_module(os.environ.get("KERAS_PACKAGE", "keras"))
+layers = keras.layers
+is_keras_2 = keras.__version__.startswith("2.")
 
 
 def images(count=96):
@@ -28,4 +33,5 @@ def say(*models):
     for model in models:
         digest = hashlib.sha256(b"".join(np.asarray(weight).tobytes() for weight in model.get_weights())).hexdigest()
         print("weights", digest)
-        print("iterations", int(np.asarray(keras.ops.convert_to_numpy(model.optimizer.iterations))))
+        iterations = model.optimizer.iterations
+        print("iterations", int(iterations.numpy() if is_keras_2 else keras.ops.convert_to_numpy(iterations)))

@@ -2,11 +2,22 @@
 
 import sys
 
-import keras
-from data import images, numbers, say, sequences
-from keras import layers
+from data import images, keras, layers, numbers, say, sequences
 
 way = sys.argv[1]
+
+
+def block():
+    given = keras.Input((4,))
+    return keras.Model(given, layers.Dense(4, name="inner")(layers.Dropout(0.1)(given)))
+
+
+def stacked():
+    """Models within a model, with layers of the same names."""
+    given = keras.Input((4,))
+    return keras.Model(given, layers.Dense(1)(block()(block()(given))))
+
+
 keras.utils.set_random_seed(1)
 options = {}
 if way in ("eager", "compiled"):
@@ -14,6 +25,8 @@ if way in ("eager", "compiled"):
 if way == "steps_per_execution":
     options = {"steps_per_execution": 4}
 optimizer = keras.optimizers.SGD(0.1)
+if way == "older":
+    optimizer = keras.optimizers.legacy.Adam(0.1, decay=0.5)
 if way == "accumulation":
     optimizer = keras.optimizers.Adam(gradient_accumulation_steps=2)
 if way == "clipped":
@@ -29,6 +42,9 @@ if way == "embedding":
         [keras.Input((6,)), layers.Embedding(20, 4), layers.LSTM(3), layers.Dense(1, activation="sigmoid")]
     )
     loss = "binary_crossentropy"
+elif way == "nested":
+    features, labels = numbers()
+    model, loss = stacked(), "mean_squared_error"
 elif way == "shared":
     features, labels = numbers()
     given, shared = keras.Input((4,)), layers.Dense(4, activation="tanh")

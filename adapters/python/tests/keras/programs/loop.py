@@ -2,10 +2,8 @@
 
 import sys
 
-import keras
 import tensorflow as tf
-from data import numbers, say
-from keras import layers
+from data import keras, layers, numbers, say
 
 way = sys.argv[1]
 keras.utils.set_random_seed(1)

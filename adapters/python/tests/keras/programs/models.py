@@ -2,9 +2,7 @@
 
 import sys
 
-import keras
-from data import numbers, say
-from keras import layers
+from data import keras, layers, numbers, say
 
 keras.utils.set_random_seed(1)
 features, labels = numbers()

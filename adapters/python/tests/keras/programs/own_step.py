@@ -2,13 +2,10 @@
 
 import sys
 
-import keras
-import numpy as np
-from data import images, numbers, say
-from keras import layers
+from data import is_keras_2, keras, layers, numbers, say
 
 way = sys.argv[1]
-is_tensorflow = keras.config.backend() == "tensorflow"
+is_tensorflow = is_keras_2 or keras.config.backend() == "tensorflow"
 if is_tensorflow:
     import tensorflow as tf
 else:
@@ -30,13 +27,20 @@ class OwnStep(keras.Model):
         def train_step(self, data):
             x, y = data
             with tf.GradientTape() as tape:
-                error = self(x, training=True) - y
+                y_pred = self(x, training=True)
+                error = y_pred - y
                 if way == "random":
                     error = error + tf.random.normal(tf.shape(error))
                 loss = tf.reduce_mean(tf.square(error))
+                if way == "compiled_loss":
+                    loss = self.compiled_loss(y, y_pred)
             gradients = tape.gradient(loss, self.trainable_variables)
-            self.optimizer.apply(gradients, self.trainable_variables)
+            self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
             return {"mine": loss}
+
+        def test_step(self, data):
+            x, y = data
+            return {"mine": self.compiled_loss(y, self(x, training=False))}
 
     else:
 
@@ -56,7 +60,7 @@ class OwnStep(keras.Model):
 
 features, labels = numbers()
 model = OwnStep()
-model.compile(optimizer=keras.optimizers.SGD(0.1))
+model.compile(optimizer=keras.optimizers.SGD(0.1), loss="mean_squared_error")
 if way == "callback":
 
     class Looks(keras.callbacks.Callback):
@@ -65,4 +69,6 @@ if way == "callback":
 
     print(model.fit(features, labels, batch_size=32, verbose=0, callbacks=[Looks()]).history)
 print(model.fit(features, labels, batch_size=32, epochs=2, verbose=0).history)
+if way == "compiled_loss":
+    print(model.evaluate(features, labels, batch_size=32, verbose=0))
 say(model)
