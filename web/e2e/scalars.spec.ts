@@ -183,3 +183,22 @@ test('a narrow screen shows the loss first and keeps its controls in a drawer', 
   expect(await axeViolations(page)).toEqual([]);
   await picture(page, 'scalars-narrow');
 });
+
+test('runs are picked from the list and drawn over each other, each in its colour', async ({ page, runs, server }) => {
+  for (const name of ['first', 'second', 'third']) runs.write('training', name);
+  await visit(page, server);
+  await expect(page.getByRole('link', { name: 'Scalars of these 3' })).toBeVisible();
+  await page.getByRole('checkbox', { name: 'Pick first' }).check();
+  await page.getByRole('checkbox', { name: 'Pick third' }).check();
+  await page.getByRole('link', { name: 'Scalars of the 2 picked' }).click();
+  const bar = page.getByRole('list', { name: 'Runs in these charts' });
+  await expect(bar.getByRole('listitem')).toHaveCount(2);
+  const panel = page.locator(`${VIEW} [data-panel="accuracy"]`);
+  await expect(panel.locator('.chip')).toHaveCount(2);
+  await expect(panel.locator('.chip').nth(1)).toContainText(/of (first|third)/);
+  expect(await axeViolations(page)).toEqual([]);
+  await picture(page, 'scalars-of-runs');
+  await bar.getByRole('button').click();
+  await expect(bar).toBeHidden();
+  await expect(panel.locator('.chip')).toHaveCount(1);
+});

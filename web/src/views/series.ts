@@ -45,8 +45,8 @@ export interface Series {
   time: Float64Array;
   value: Float64Array;
   oddities: Oddity[];
-  /** Of another run, drawn in the colour of the series of this index. */
-  other?: { run: string; like: number };
+  /** Of another run: the same as the series `of` of this one. `place`: 1 for the first of the other runs, 2, ... */
+  other?: { run: string; place: number; of: string };
 }
 
 export function seriesOf(arrays: Arrays): Series[] {

@@ -3,12 +3,11 @@ import 'uplot/dist/uPlot.min.css';
 
 import UPlot from 'uplot';
 
-import { categoryOf } from '../../draw/colours';
 import { short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
 import { pointsOf, stepAt } from './axis';
 import { listenToGestures } from './gestures';
-import { clippedRange, OTHER_DASH, type ChartLook } from './look';
+import { clippedRange, stylesOf, type ChartLook } from './look';
 import { drawMarks } from './marks';
 import { smoothed, type Series } from '../series';
 import { Tip } from './tip';
@@ -28,6 +27,9 @@ const CURSORS_OF_PANELS = 'panels';
 
 /** Fewer points than these are marked each: an evaluation now and then is more than the line between. */
 const MARKED_POINTS = 40;
+
+/** Of more than these the one at the pointer stands out, and the others fade. */
+const MANY_LINES = 6;
 
 export class Chart {
   private plot: UPlot | null = null;
@@ -52,7 +54,7 @@ export class Chart {
     this.all = all;
     this.look = look;
     const data = this.dataOf(all, look);
-    const key = JSON.stringify([look.line.axis, look.y, look.clip, look.smooth > 0, all.map(({ words, other }) => [words.id, other?.run, look.hidden.has(words.id)]), themeOf(this.element).dark]);
+    const key = JSON.stringify([look.line.axis, look.y, look.clip, look.smooth > 0, look.colourBy, all.map(({ words, other }) => [words.id, other?.run, look.hidden.has(words.id)]), themeOf(this.element).dark]);
     if (this.plot && key === this.built) {
       this.plot.setData(data);
       return;
@@ -92,20 +94,22 @@ export class Chart {
     const theme = themeOf(this.element);
     const isSmall = this.size === 'small';
     const axis: UPlot.Axis = { stroke: theme.text, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line } };
-    const lines = all.flatMap(({ words, label, other }, i) => {
-      const category = categoryOf(other?.like ?? i);
-      const stroke = theme.dark ? category.dark : category.light;
-      const line: UPlot.Series = { label, stroke, dash: other ? [...OTHER_DASH] : [...category.dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count <= MARKED_POINTS, size: 5 } };
+    const styles = stylesOf(all, look.colourBy);
+    const lines = all.flatMap(({ words, label }, i) => {
+      const { light, dark, dash } = styles[i]!;
+      const line: UPlot.Series = { label, stroke: theme.dark ? dark : light, dash: [...dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count <= MARKED_POINTS, size: 5 } };
       return look.smooth > 0 ? [{ ...line, alpha: 0.3, width: 1 }, { ...line, width: 2 }] : [line];
     });
     const across: UPlot.Axis = isSmall ? { ...axis, size: 26, space: 60, values: (_, ticks) => ticks.map((tick) => shortPlace(tick)) } : axis;
     return {
       ...this.room(),
       legend: { show: false },
+      focus: { alpha: 0.25 },
       padding: [isSmall ? 6 : null, 8, 0, 0],
       cursor: {
         drag: { x: true, y: false, setScale: false }, y: false, points: { size: 6 },
         bind: { dblclick: () => null },
+        ...(all.length > MANY_LINES ? { focus: { prox: 24 } } : {}),
         ...(isSmall ? { sync: { key: CURSORS_OF_PANELS, setSeries: false } } : {}),
       },
       scales: {
@@ -154,7 +158,7 @@ export class Chart {
     const isHere = left !== undefined && left >= 0 && plot.over.matches(':hover');
     const step = isHere ? this.stepAt(plot.posToVal(left, 'x')) : undefined;
     if (step === undefined || this.look === null) this.tip.hide();
-    else this.tip.show(this.shown(), this.look.line, step, themeOf(this.element).dark, plot.over.offsetLeft + left!, plot.over.offsetTop + (top ?? 0));
+    else this.tip.show(this.shown(), this.look, step, themeOf(this.element).dark, plot.over.offsetLeft + left!, plot.over.offsetTop + (top ?? 0));
     if (isHere || left === undefined || left < 0) this.events.hover(step ?? null);
   }
 

@@ -1,11 +1,10 @@
 // The chart as files.
-import { categoryOf } from '../../draw/colours';
 import { csvOf, fileName, npyOf } from '../../draw/files';
 import { exact, short } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
 import { pngOfSvg } from '../../draw/svg_png';
 import type { Snapshot } from '../view';
-import { OTHER_DASH, type YScale } from './look';
+import { stylesOf, type ColourBy, type LineStyle, type YScale } from './look';
 import type { Series } from '../series';
 
 /** Rows of what is shown: of buckets, their least and largest numbers. */
@@ -42,6 +41,7 @@ const LEGEND = 16;
 export interface Picture {
   title: string;
   all: readonly Series[];
+  colourBy: ColourBy;
 }
 
 const heightOf = ({ all }: Picture) => HEIGHT + LEGEND * all.length + 12;
@@ -94,7 +94,8 @@ function placesOf(all: readonly Series[], y: YScale): Places {
   };
 }
 
-function drawPicture(writer: SvgWriter, run: string, { title, all }: Picture, y: YScale): void {
+function drawPicture(writer: SvgWriter, run: string, { title, all, colourBy }: Picture, y: YScale): void {
+  const styles = stylesOf(all, colourBy);
   const places = placesOf(all, y);
   writer.text(FRAME.left, 20, `${title} of ${run}`, { 'font-size': 15, 'font-weight': 600 });
   for (const value of places.ticks.values) {
@@ -103,12 +104,10 @@ function drawPicture(writer: SvgWriter, run: string, { title, all }: Picture, y:
   }
   for (const step of places.ticks.steps) writer.text(places.px(step), HEIGHT - FRAME.bottom + 16, String(step), { 'text-anchor': 'middle' });
   writer.text(WIDTH / 2, HEIGHT - 6, 'step', { 'text-anchor': 'middle' });
-  all.forEach((series, i) => drawLine(writer, series, i, places));
+  all.forEach((series, i) => drawLine(writer, series, i, styles[i]!, places));
 }
 
-function drawLine(writer: SvgWriter, series: Series, i: number, { px, py }: Places): void {
-  const { light } = categoryOf(series.other?.like ?? i);
-  const dash = series.other ? OTHER_DASH : categoryOf(i).dash;
+function drawLine(writer: SvgWriter, series: Series, i: number, { light, dash }: LineStyle, { px, py }: Places): void {
   let path = '';
   let pen = 'M';
   series.value.forEach((value, at) => {

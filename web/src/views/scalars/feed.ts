@@ -48,15 +48,17 @@ export class SeriesFeed {
     return this.ask(this.run, ids, question, (output) => (this.output = output));
   }
 
-  /** The same of the run that is compared, as far as it has them. */
-  async seriesOfOther(run: string, ids: readonly string[], question: Question, like: readonly Series[]): Promise<Series[]> {
+  /** The same of other runs, as far as they have them. */
+  async seriesOfOthers(runs: readonly string[], ids: readonly string[], question: Question): Promise<Series[]> {
+    const all = await Promise.all(runs.map((run, i) => this.seriesOfOther(run, i + 1, ids, question)));
+    return all.flat();
+  }
+
+  private async seriesOfOther(run: string, place: number, ids: readonly string[], question: Question): Promise<Series[]> {
     const there = await this.choicesOf(idOf(run));
     const shared = ids.filter((id) => there.has(id));
     const series = await this.ask(idOf(run), shared, question);
-    return series.map((each) => {
-      const same = like.findIndex(({ words }) => words.id === each.words.id);
-      return { ...each, words: { ...each.words, id: `${each.words.id}@b` }, other: { run, like: Math.max(0, same) } };
-    });
+    return series.map((each) => ({ ...each, words: { ...each.words, id: `${each.words.id}@${place}` }, other: { run, place, of: each.words.id } }));
   }
 
   private async ask(run: string, ids: readonly string[], { of, mode, from, to, buckets }: Question, note?: (output: Output | null | undefined) => void): Promise<Series[]> {

@@ -1,8 +1,7 @@
 // The list under the chart: which line is which, its numbers, and what to do with it.
-import { categoryOf } from '../../draw/colours';
 import { h, s } from '../../draw/dom';
 import { count, exact, short } from '../../draw/numbers';
-import { OTHER_DASH } from './look';
+import { stylesOf, type ColourBy, type LineStyle } from './look';
 import { extremes, valueAt, type Series } from '../series';
 
 export interface LegendEvents {
@@ -10,8 +9,18 @@ export interface LegendEvents {
   pin(name: string): void;
 }
 
-export function legendOf(all: readonly Series[], dark: boolean, hidden: ReadonlySet<string>, pins: readonly string[], step: number | null, events: LegendEvents): HTMLElement {
-  const rows = all.map((series, i) => rowOf(series, i, dark, hidden, pins, step, events));
+/** What a legend shows of a chart. */
+export interface LegendLook {
+  dark: boolean;
+  hidden: ReadonlySet<string>;
+  pins: readonly string[];
+  step: number | null;
+  colourBy: ColourBy;
+}
+
+export function legendOf(all: readonly Series[], look: LegendLook, events: LegendEvents): HTMLElement {
+  const styles = stylesOf(all, look.colourBy);
+  const rows = all.map((series, i) => rowOf(series, styles[i]!, look, events));
   const heads = ['Line', 'Series', 'At cursor', 'Last', 'Min', 'Max', 'Not finite', 'Keep'];
   return h('table', { class: 'table' },
     h('caption', { class: 'sr-only' }, 'The series of the chart'),
@@ -19,9 +28,8 @@ export function legendOf(all: readonly Series[], dark: boolean, hidden: Readonly
     h('tbody', {}, ...rows));
 }
 
-function swatch({ other }: Series, index: number, dark: boolean): SVGElement {
-  const { light, dark: onDark, dash } = categoryOf(other?.like ?? index);
-  const line = s('line', { x1: 0, x2: 26, y1: 6, y2: 6, stroke: dark ? onDark : light, 'stroke-width': 3, 'stroke-dasharray': (other ? OTHER_DASH : dash).join(' ') });
+function swatch({ light, dark: onDark, dash }: LineStyle, dark: boolean): SVGElement {
+  const line = s('line', { x1: 0, x2: 26, y1: 6, y2: 6, stroke: dark ? onDark : light, 'stroke-width': 3, 'stroke-dasharray': dash.join(' ') });
   return s('svg', { class: 'swatch', viewBox: '0 0 26 12', 'aria-hidden': 'true' }, line);
 }
 
@@ -31,7 +39,7 @@ function oddText(series: Series): string {
   return parts.filter((part) => part !== false).join(', ');
 }
 
-function rowOf(series: Series, index: number, dark: boolean, hidden: ReadonlySet<string>, pins: readonly string[], step: number | null, events: LegendEvents): HTMLElement {
+function rowOf(series: Series, style: LineStyle, { dark, hidden, pins, step }: LegendLook, events: LegendEvents): HTMLElement {
   const { words } = series;
   const isHidden = hidden.has(words.id);
   const isPinned = pins.includes(words.name);
@@ -39,7 +47,7 @@ function rowOf(series: Series, index: number, dark: boolean, hidden: ReadonlySet
   const here = step === null ? undefined : valueAt(series, step);
   const number = (value: number) => h('td', { class: 'number', title: exact(value) }, words.count === 0 ? '' : short(value));
   return h('tr', { 'data-hidden': isHidden, 'data-series': words.name },
-    h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${series.label}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(series, index, dark))),
+    h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${series.label}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(style, dark))),
     h('td', {}, series.label, series.other && h('strong', {}, ` of ${series.other.run}`), h('span', { class: 'muted' }, words.of === 'scalar' ? '' : ` ${words.of}`, words.left > 0 ? ` · ${count(words.left)} steps still being read` : '',
       words.counted ? ' · counted: its output names no steps' : '', words.unreadable > 0 ? ` · ${count(words.unreadable)} steps damaged` : '')),
     h('td', { class: 'number', 'data-test': 'here' }, here === undefined ? '' : short(here)),

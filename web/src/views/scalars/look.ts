@@ -1,8 +1,39 @@
 // How a chart is to look, for who draws and who only names it.
+import { categoryOf } from '../../draw/colours';
+import type { Series } from '../series';
 import type { Line } from './axis';
 
 /** Of series of the run that is compared. */
-export const OTHER_DASH: readonly number[] = [2, 4];
+const OTHER_DASH: readonly number[] = [2, 4];
+
+/** What tells series of one run apart, where colours tell the runs apart. */
+const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
+
+/** What the colour of a line says. */
+export type ColourBy = 'series' | 'run';
+
+export interface LineStyle {
+  light: string;
+  dark: string;
+  dash: readonly number[];
+}
+
+/** Of the series of one chart, in their order. */
+export function stylesOf(all: readonly Series[], colourBy: ColourBy): LineStyle[] {
+  const own = all.filter(({ other }) => !other);
+  return all.map(({ words, other }) => {
+    const alike = own.findIndex((each) => each.words.id === (other?.of ?? words.id));
+    const place = alike >= 0 ? alike : Math.max(0, own.findIndex((each) => baseOf(each.words.id) === baseOf(words.id)));
+    const { light, dark, dash } = categoryOf(colourBy === 'run' ? (other?.place ?? 0) : place);
+    if (colourBy === 'run') return { light, dark, dash: DASHES[place % DASHES.length]! };
+    return { light, dark, dash: other ? OTHER_DASH : dash };
+  });
+}
+
+/** The tensor's id: without the mode and the run. */
+export function baseOf(id: string): string {
+  return id.replace(/[.@].*$/, '');
+}
 
 export type YScale = 'linear' | 'log' | 'symlog';
 
@@ -16,6 +47,7 @@ export interface ChartLook {
   step: number | null;
   firings: readonly { step: number; rule: string }[];
   hidden: ReadonlySet<string>;
+  colourBy: ColourBy;
 }
 
 /** The hundredth part at either end is left out, with some space around the rest; null: nothing to go by. */

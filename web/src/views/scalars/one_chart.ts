@@ -80,7 +80,7 @@ export class OneChart {
     const words = this.words;
     if (!words || !this.look) return;
     const step = this.hoverStep ?? this.look.step ?? Math.max(-1, ...this.all.map((each) => each.words.last_step));
-    const legend = legendOf(this.all, themeOf(this.plotBox).dark, words.hidden, words.pins, step, {
+    const legend = legendOf(this.all, { dark: themeOf(this.plotBox).dark, hidden: words.hidden, pins: words.pins, step, colourBy: this.look.colourBy }, {
       hide: (id) => this.events.change({ hide: toggled([...words.hidden], id) }),
       pin: (name) => this.events.change({ pin: toggled(words.pins, name) }),
     });
@@ -101,5 +101,5 @@ export function summaryOf(all: readonly Series[], hidden: ReadonlySet<string>): 
 }
 
 export function lookOf(all: readonly Series[], words: Words, train: Parameters<typeof lineOf>[2], step: number | null, firings: ChartLook['firings']): ChartLook {
-  return { line: lineOf(words.axis, all, train), y: words.y, smooth: words.smooth, clip: words.clip, step, firings, hidden: words.hidden };
+  return { line: lineOf(words.axis, all, train), y: words.y, smooth: words.smooth, clip: words.clip, step, firings, hidden: words.hidden, colourBy: words.runs.length > 0 ? 'run' : 'series' };
 }

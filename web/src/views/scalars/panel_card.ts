@@ -1,11 +1,10 @@
 // PanelCard: one quantity as a small chart, with its newest numbers.
-import { categoryOf } from '../../draw/colours';
 import { h, replace } from '../../draw/dom';
 import { short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
 import { extremes, indexAt, type Series } from '../series';
 import type { Chart, ChartEvents } from './chart';
-import type { ChartLook } from './look';
+import { stylesOf, type ChartLook, type LineStyle } from './look';
 import { summaryOf } from './one_chart';
 import type { Panel } from './panels';
 
@@ -24,6 +23,7 @@ export class PanelCard {
   private readonly observer = new ResizeObserver(() => this.chart?.resize());
   private chart: Chart | null = null;
   private series: readonly Series[] = [];
+  private styles: readonly LineStyle[] = [];
 
   constructor(readonly panel: Panel, private readonly events: CardEvents) {
     this.pinned = h('button', { class: 'quiet', 'data-focus': `pin ${panel.key}`, title: 'Keep it above all others', onclick: () => events.pin() }, 'Pin');
@@ -35,6 +35,7 @@ export class PanelCard {
 
   async show(series: readonly Series[], look: ChartLook, isPinned: boolean): Promise<void> {
     this.series = series;
+    this.styles = stylesOf(series, look.colourBy);
     this.pinned.setAttribute('aria-pressed', String(isPinned));
     this.plotBox.setAttribute('role', 'img');
     this.plotBox.setAttribute('aria-label', summaryOf(series, look.hidden));
@@ -48,7 +49,7 @@ export class PanelCard {
   /** At a step; null: the newest. */
   showValues(step: number | null): void {
     const { dark } = themeOf(this.element);
-    const chips = this.series.slice(0, MOST_CHIPS).map((each, i) => chipOf(each, i, this.panel, step, dark));
+    const chips = this.series.slice(0, MOST_CHIPS).map((each, i) => chipOf(each, this.styles[i]!, this.panel, step, dark));
     const more = this.series.length - chips.length;
     replace(this.chips, ...chips, more > 0 && h('span', { class: 'muted' }, `and ${more} more`));
   }
@@ -66,11 +67,10 @@ export class PanelCard {
   }
 }
 
-function chipOf(series: Series, i: number, panel: Panel, step: number | null, dark: boolean): HTMLElement {
+function chipOf(series: Series, style: LineStyle, panel: Panel, step: number | null, dark: boolean): HTMLElement {
   const { words } = series;
-  const category = categoryOf(series.other?.like ?? i);
-  const mark = h('span', { 'aria-hidden': 'true' }, series.other ? '┄ ' : '━ ');
-  mark.style.color = dark ? category.dark : category.light;
+  const mark = h('span', { 'aria-hidden': 'true' }, style.dash.length > 0 ? '┄ ' : '━ ');
+  mark.style.color = dark ? style.dark : style.light;
   const value = step === null ? extremes(words).last : at(series, step);
   const odd = words.nan + words.positive_inf + words.negative_inf;
   const said = value === undefined ? (words.left > 0 ? 'still being read' : '–') : short(value);

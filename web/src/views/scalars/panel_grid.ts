@@ -3,7 +3,7 @@ import { h, replace } from '../../draw/dom';
 import { count } from '../../draw/numbers';
 import type { Series } from '../series';
 import type { Choice } from './choice';
-import type { ChartLook } from './look';
+import { baseOf, type ChartLook } from './look';
 import type { DisplayEvents } from './one_chart';
 import { PanelCard } from './panel_card';
 import type { Panel, Section } from './panels';
@@ -168,6 +168,6 @@ export class PanelGrid {
 /** Series by the tensor they are of; those of the run that is compared among them. */
 export function byChoice(choices: readonly Choice[], all: readonly Series[]): Map<string, Series[]> {
   const found = new Map<string, Series[]>(choices.map(({ id }) => [id, []]));
-  for (const series of all) found.get(series.words.id.replace(/[.@].*$/, ''))?.push(series);
+  for (const series of all) found.get(baseOf(series.words.id))?.push(series);
   return found;
 }

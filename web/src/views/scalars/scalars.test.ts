@@ -5,7 +5,7 @@ import { lineOf, placeOf, places, pointsOf, stepAt, TrainSteps } from './axis';
 import { choose, MOST_SHOWN, type Choice } from './choice';
 import { csvRows, svg } from './exports';
 import { legendOf, tableOf } from './legend';
-import { clippedRange } from './look';
+import { clippedRange, stylesOf } from './look';
 import { byChoice } from './panel_grid';
 import { quantityOf, sectionsOf } from './panels';
 import { stillReading, unreadOutput } from './reading';
@@ -22,6 +22,8 @@ const words: SeriesWords = { id: 'ab', name: 'loss', of: 'scalar', worker: 'rank
 function answer(list: SeriesWords[], columns: Record<string, number[]>): Arrays {
   return new Arrays(new Map(Object.entries(columns).map(([name, values]) => [name, column(values)])), { series: JSON.stringify(list) });
 }
+
+const bare = { dark: false, hidden: new Set<string>(), pins: [], step: null, colourBy: 'series' } as const;
 
 const points = () =>
   seriesOf(answer([words], { '0.step': [0, 10, 20, 30], '0.time': [100, 101, 102, 103], '0.value': [5, NaN, 2, 1] }))[0]!;
@@ -79,8 +81,8 @@ describe('what a program printed', () => {
   it('says that its steps are counted', () => {
     const events = { hide: () => undefined, pin: () => undefined };
     const series = { ...points(), words: { ...words, counted: true } };
-    expect(legendOf([series], false, new Set(), [], null, events).textContent).toContain('counted: its output names no steps');
-    expect(legendOf([points()], false, new Set(), [], null, events).textContent).not.toContain('counted');
+    expect(legendOf([series], bare, events).textContent).toContain('counted: its output names no steps');
+    expect(legendOf([points()], bare, events).textContent).not.toContain('counted');
   });
 });
 
@@ -155,6 +157,18 @@ describe('panels', () => {
     expect(byChoice([{ id: 'ab', name: 'loss', collections: [] }], series).get('ab')!.length).toBe(2);
   });
 
+  it('of many runs have a colour for each run and a dash for each series', () => {
+    const [train, evaluated] = ['ab.train', 'ab.eval'].map((id): Series => ({ ...points(), words: { ...words, id } }));
+    const there = (of: string, place: number): Series => ({ ...points(), words: { ...words, id: `${of}@${place}` }, other: { run: `r${place}`, place, of } });
+    const all = [train!, evaluated!, there('ab.train', 1), there('ab.eval', 1), there('ab', 2)];
+    const byRun = stylesOf(all, 'run');
+    expect(new Set(byRun.map(({ light }) => light)).size).toBe(3);
+    expect(byRun.map(({ dash }) => dash.length)).toEqual([0, 2, 0, 2, 0]);
+    const bySeries = stylesOf(all, 'series');
+    expect(bySeries.map(({ light }) => light)).toEqual([0, 1, 0, 1, 0].map((i) => bySeries[i]!.light));
+    expect(bySeries[2]!.dash).not.toEqual(bySeries[0]!.dash);
+  });
+
   it('can leave out outliers', () => {
     const values = Float64Array.from({ length: 1000 }, (_, i) => (i === 500 ? 1e9 : i / 1000));
     const [low, high] = clippedRange([values])!;
@@ -193,7 +207,7 @@ describe('what is shown', () => {
   it('has a name from a run as a text', () => {
     const series = points();
     series.label = '<img src=x>\u202e';
-    const legend = legendOf([series], false, new Set(), [], 20, { hide() {}, pin() {} });
+    const legend = legendOf([series], { ...bare, step: 20 }, { hide() {}, pin() {} });
     expect(legend.querySelector('img')).toBeNull();
     expect(legend.textContent).toContain('\\u{202e}');
     expect(legend.querySelector('[data-test="here"]')!.textContent).toBe('2');
@@ -203,7 +217,7 @@ describe('what is shown', () => {
     expect(csvRows('r', [points()]).slice(1)).toEqual([
       ['r', 'loss', '', 'scalar', 0, 100, '5'], ['r', 'loss', '', 'scalar', 10, 101, 'nan'], ['r', 'loss', '', 'scalar', 20, 102, '2'], ['r', 'loss', '', 'scalar', 30, 103, '1'],
     ]);
-    const text = await svg('run', [{ title: 'Losses', all: [points()] }], 'linear').data.text();
+    const text = await svg('run', [{ title: 'Losses', all: [points()], colourBy: 'series' }], 'linear').data.text();
     expect(text).toContain('Losses of run');
     expect(text).toContain('>✕<');
     expect(text.match(/M[\d. ]+/g)!.length).toBeGreaterThanOrEqual(2); // the line breaks at NaN

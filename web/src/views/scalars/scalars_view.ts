@@ -16,6 +16,7 @@ import { lookOf, OneChart, type DisplayEvents } from './one_chart';
 import { byChoice, PanelGrid } from './panel_grid';
 import { sectionsOf, type Panel } from './panels';
 import { stillReading, unreadOutput } from './reading';
+import { RunsBar } from './runs_bar';
 import { extremes, type Series } from '../series';
 import { wordsOf, type Words } from './words';
 
@@ -30,6 +31,7 @@ export class ScalarsView implements View {
 
   private readonly controls: Controls;
   private readonly note = h('p', { class: 'muted' });
+  private readonly runsBar = new RunsBar((runs) => this.context.change({ runs: runs.length === 0 ? undefined : runs.join('\n') }));
   private readonly box = h('div', { class: 'display' });
   private readonly forgetTheme: () => void;
   private readonly gone = new AbortController();
@@ -55,7 +57,7 @@ export class ScalarsView implements View {
     this.controls = new Controls(context, () => this.copy(), () => this.zoom(undefined, undefined));
     element.classList.add('scalars');
     const controls = drawerOf('Search, axes, smoothing', this.controls.element, this.gone.signal);
-    replace(element, h('div', { class: 'scalar-controls' }, this.controls.back, controls), this.note, this.box);
+    replace(element, h('div', { class: 'scalar-controls' }, this.controls.back, controls), this.runsBar.element, this.note, this.box);
     this.forgetTheme = onThemeChange(() => this.draw());
     this.controls.show(this.words);
     void this.ask();
@@ -114,8 +116,8 @@ export class ScalarsView implements View {
 
   /** What an answer depends on. */
   private question(): string {
-    const { search, of, mode, from, to, pins, panel, together, table, open, shut } = this.words;
-    return JSON.stringify([search, of, mode, from, to, pins, panel, together || table, [...open], [...shut], this.state.params['b']]);
+    const { search, of, mode, from, to, pins, panel, together, table, open, shut, runs } = this.words;
+    return JSON.stringify([search, of, mode, from, to, pins, panel, together || table, [...open], [...shut], runs, this.state.params['b']]);
   }
 
   /** One question at a time; what changes meanwhile makes one more. */
@@ -147,10 +149,14 @@ export class ScalarsView implements View {
     const width = this.one?.width ?? this.grid?.width ?? 0;
     const question: Question = { of, mode, from, to, buckets: Math.min(4096, Math.max(200, width)) };
     const series = ids.length === 0 ? [] : await this.feed.series(ids, question);
-    const other = parseOther(this.state.params['b'])?.run;
-    const more = other && ids.length > 0 ? await this.feed.seriesOfOther(other, ids, question, series) : [];
-    this.all = [...series, ...more];
+    this.all = [...series, ...(ids.length === 0 ? [] : await this.feed.seriesOfOthers(this.others(), ids, question))];
     if (this.all.some(({ words }) => words.left > 0)) setTimeout(() => void this.ask(), 50);
+  }
+
+  /** Runs that are drawn over this one. */
+  private others(): string[] {
+    const compared = parseOther(this.state.params['b'])?.run;
+    return [...new Set([...this.words.runs, ...(compared ? [compared] : [])])].filter((run) => run !== this.context.run.name);
   }
 
   private idsOfOneChart(): string[] {
@@ -223,6 +229,7 @@ export class ScalarsView implements View {
     const unseen = this.words.y === 'log' && this.all.some(({ words }) => !(extremes(words).min > 0)) ? 'Zero and negative numbers have no place on a logarithmic axis; symlog shows them. ' : '';
     this.note.textContent = nothing + this.cut + unseen + stillReading(this.all) + unreadOutput(this.feed.output);
     this.note.hidden = this.note.textContent === '';
+    this.runsBar.show(this.context.run.name, this.words.runs);
     const look = (all: readonly Series[]) => lookOf(all, this.words, this.feed.train, this.state.step, this.firings);
     await this.one?.show(this.all, look(this.all), this.words);
     this.grid?.show(byChoice(this.feed.choices, this.all), look);
@@ -237,11 +244,12 @@ export class ScalarsView implements View {
 
   /** What a file shows: a picture of one chart, or of each panel. */
   private pictures(shown: readonly Series[]): exports.Picture[] {
-    if (this.one) return [{ title: this.words.panel ?? 'Scalars', all: shown }];
+    const colourBy = this.words.runs.length > 0 ? 'run' : 'series';
+    if (this.one) return [{ title: this.words.panel ?? 'Scalars', all: shown, colourBy }];
     const series = byChoice(this.feed.choices, shown);
     const { sections } = sectionsOf(this.feed.choices, this.words.search, this.words.pins);
     return sections.flatMap(({ panels }) => panels)
-      .map(({ title, choices }) => ({ title, all: choices.flatMap(({ id }) => series.get(id) ?? []) }))
+      .map(({ title, choices }) => ({ title, all: choices.flatMap(({ id }) => series.get(id) ?? []), colourBy }) as const)
       .filter(({ all }) => all.length > 0);
   }
 

@@ -1,9 +1,9 @@
 // Tip: the values of all lines at the pointer, beside it.
-import { categoryOf } from '../../draw/colours';
 import { h, replace } from '../../draw/dom';
 import { count, short } from '../../draw/numbers';
 import { indexAt, type Series } from '../series';
 import type { Line } from './axis';
+import { stylesOf, type ChartLook, type LineStyle } from './look';
 
 const MOST_LINES = 12;
 const AWAY = 14;
@@ -17,8 +17,9 @@ export class Tip {
   }
 
   /** At x, y of the parent, in CSS pixels. */
-  show(all: readonly Series[], line: Line, step: number, dark: boolean, x: number, y: number): void {
-    const rows = all.slice(0, MOST_LINES).map((series, i) => rowOf(series, i, step, dark));
+  show(all: readonly Series[], { line, colourBy }: ChartLook, step: number, dark: boolean, x: number, y: number): void {
+    const styles = stylesOf(all, colourBy);
+    const rows = all.slice(0, MOST_LINES).map((series, i) => rowOf(series, styles[i]!, step, dark));
     const more = all.length > MOST_LINES ? h('p', { class: 'muted' }, `and ${count(all.length - MOST_LINES)} more`) : null;
     replace(this.element, h('strong', {}, headOf(all, line, step)), h('table', {}, h('tbody', {}, ...rows)), more);
     this.element.hidden = false;
@@ -40,11 +41,10 @@ function headOf(all: readonly Series[], { axis, train }: Line, step: number): st
   return time === undefined ? words : `${words} · ${new Date(1000 * time).toLocaleTimeString()}`;
 }
 
-function rowOf(series: Series, i: number, step: number, dark: boolean): HTMLElement {
+function rowOf(series: Series, style: LineStyle, step: number, dark: boolean): HTMLElement {
   const at = indexAt(series, step);
-  const category = categoryOf(series.other?.like ?? i);
-  const mark = h('span', { class: 'mark' }, series.other ? '┄' : '━');
-  mark.style.color = dark ? category.dark : category.light;
+  const mark = h('span', { class: 'mark' }, style.dash.length > 0 ? '┄' : '━');
+  mark.style.color = dark ? style.dark : style.light;
   const odd = series.oddities.find((each) => each.step === series.step[at]);
   const value = at < 0 ? '' : odd ? { nan: 'NaN', positive_inf: '∞', negative_inf: '−∞' }[odd.kind] : short(series.value[at]!);
   return h('tr', {}, h('td', {}, mark), h('td', {}, series.other ? `${series.label} of ${series.other.run}` : series.label), h('td', { class: 'number' }, value));

@@ -3,6 +3,9 @@ import type { ViewState } from '../view';
 import { axisOf, type Axis } from './axis';
 import type { YScale } from './look';
 
+/** More runs than these are a tangle, and slow. */
+const MOST_RUNS = 50;
+
 export interface Words {
   search: string;
   of: string | undefined;
@@ -14,6 +17,8 @@ export interface Words {
   clip: boolean;
   /** The panel that is shown alone, large. */
   panel: string | undefined;
+  /** Other runs that are drawn over this one. */
+  runs: string[];
   /** All that is found in one chart. */
   together: boolean;
   /** Sections that were folded away or opened. */
@@ -38,6 +43,7 @@ export function wordsOf(params: ViewState['params']): Words {
     smooth: Math.min(0.99, Math.max(0, Number(params['smooth'] ?? 0) || 0)),
     clip: params['clip'] === '1',
     panel: params['panel'],
+    runs: listOf(params['runs']).slice(0, MOST_RUNS),
     together: params['together'] === '1',
     shut: new Set(listOf(params['shut'])),
     open: new Set(listOf(params['open'])),
