@@ -1,6 +1,7 @@
 """Layers: what of a forward pass is the output of a layer.
 
-A graph has no layers: a scope that has trained variables in it is taken for one, and what leaves it last for its output.
+A graph has no layers: a scope that has trained variables in it is taken for one, and what leaves it last for its
+output.
 """
 
 from __future__ import annotations

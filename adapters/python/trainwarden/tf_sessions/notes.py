@@ -20,6 +20,7 @@ class GraphNotes:
     """Of one graph."""
 
     losses: list[Any] = field(default_factory=list)  # numbers that were differentiated with respect to variables
+    derived: dict[str, list[Any]] = field(default_factory=dict)  # gradients, by the loss
     gradients: dict[str, Any] = field(default_factory=dict)  # the last, by the variable's operation
     mode: str = ""  # in which an estimator has built it; "": none has
     plans: dict[Any, Any] = field(default_factory=dict)  # what is known of runs of it
@@ -53,6 +54,7 @@ def note_gradients(targets: Iterable[Any], sources: Iterable[Any], gradients: It
     notes.gradients.update(found)
     for target in targets:
         notes.add_loss(target)
+        notes.derived.setdefault(target.name, []).extend(found.values())
 
 
 def note_model(mode: str, model: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from .layers import layer_tensors
 from .notes import GraphNotes, notes_of
-from .reach import insides, operations_behind
+from .reach import insides, is_at_hand, operations_behind
 from .updates import Update, can_train, optimizers_of, updates_in
 from .variables import collection_of, is_moving, readable_variables, trainable_variables, variable_behind
 
@@ -68,7 +68,7 @@ class _Maker:
     def plan(self) -> RunPlan:
         trained = trainable_variables(self._graph)
         updates = updates_in(self._order, self._inside, self._notes)
-        losses = [loss for loss in self._losses() if self._can_be_fetched(loss)]
+        losses = [loss for loss in self._losses() if self._is_had(loss)]
         flowing, has_data = self._flow(trained | set(updates))
         passes_data = has_data and any(map(_computes, flowing))
         mode = "train" if updates else self._mode_without_updates(bool(losses), passes_data)
@@ -92,6 +92,14 @@ class _Maker:
 
         listed = [each for each in self._graph.get_collection(ops.GraphKeys.LOSSES) if each.shape.rank == 0]
         return [*self._notes.losses, *listed]
+
+    def _is_had(self, loss: Any) -> bool:
+        """Also one whose gradient the run computes, and only its own number is missing."""
+        gradients = self._notes.derived.get(loss.name, ())
+        if loss.op not in self._outside and any(each.op in self._outside for each in gradients):
+            if is_at_hand(loss.op, self._outside, self._is_fed):
+                self._outside.add(loss.op)
+        return self._can_be_fetched(loss)
 
     def _can_be_fetched(self, tensor: Any) -> bool:
         kind = tensor.dtype

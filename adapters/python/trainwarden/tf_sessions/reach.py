@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 # Of loops and conditions, in graphs of TensorFlow 1.
@@ -10,6 +10,7 @@ _SWITCHES = ("Switch", "RefSwitch")
 _MERGES = ("Merge", "RefMerge")
 _ENTRANCES = ("Enter", "RefEnter")
 _EXITS = ("Exit", "RefExit")
+_FEW = 20  # operations
 
 
 def operations_behind(last: Iterable[Any], is_fed: Callable[[Any], bool]) -> list[Any]:
@@ -38,6 +39,24 @@ def _needs(operation: Any, is_fed: Callable[[Any], bool]) -> Iterator[Any]:
         if not is_fed(tensor):
             yield tensor.op
     yield from operation.control_inputs
+
+
+def is_at_hand(operation: Any, running: Collection[Any], is_fed: Callable[[Any], bool]) -> bool:
+    """Does a run that runs these have all that this one needs, but for a few operations that leave no trace? A run that
+    trains needs the gradient of a loss, and often not the number itself."""
+    more = [each for each in operations_behind([operation], is_fed) if each not in running]
+    return len(more) <= _FEW and all(_leaves_no_trace(each) for each in more)
+
+
+def _leaves_no_trace(operation: Any) -> bool:
+    tensors = (*operation.inputs, *operation.outputs)
+    return not (
+        operation.op_def.is_stateful  # random numbers, variables
+        or operation.type == "Placeholder"  # the run would fail, as it is not fed
+        or operation._get_control_flow_context() is not None
+        or operation.control_inputs
+        or any(tensor.dtype._is_ref_dtype for tensor in tensors)
+    )
 
 
 def insides(order: Iterable[Any]) -> set[Any]:

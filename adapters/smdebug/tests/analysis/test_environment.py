@@ -73,7 +73,7 @@ def test_booleans_as_text(given: object, found: bool) -> None:
 
 @pytest.mark.parametrize(
     ("framework", "hooks"),
-    [("tensorflow", ["Hook", "KerasHook", "SessionHook", "EstimatorHook"])],
+    [("tensorflow", ["Hook", "KerasHook"])],
 )
 def test_other_frameworks_have_their_names_and_no_hook(framework: str, hooks: list[str]) -> None:
     module = importlib.import_module(f"smdebug.{framework}")
