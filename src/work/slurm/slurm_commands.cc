@@ -66,7 +66,9 @@ Status refusal(SlurmTool tool, std::string_view errors) {
   if (std::any_of(kPassing.begin(), kPassing.end(), contains)) {
     return {Code::kUnavailable, said(tool, errors) + "; it may answer later"};
   }
-  if (contains("invalid job id")) return {Code::kNotFound, said(tool, errors)};
+  // Of a job that ended just before it was signalled scancel has nothing to say, and yet it fails.
+  const bool is_of_ended_job = tool == SlurmTool::kScancel && trim(errors).empty();
+  if (is_of_ended_job || contains("invalid job id")) return {Code::kNotFound, said(tool, errors)};
   return {Code::kInvalidArgument, said(tool, errors)};
 }
 

@@ -44,6 +44,8 @@ TEST_F(SlurmControlTest, LeavesWhatHasEnded) {
   EXPECT_EQ(asked(), "");
   slurm_.answers("scancel", "echo 'scancel: error: Kill job error on job id 17: Invalid job id specified' >&2; exit 1");
   EXPECT_TRUE(cancel(slurm_.commands(), {17, {}}).ok());
+  slurm_.answers("scancel", "exit 1");  // it ended since it was listed
+  EXPECT_TRUE(ask_to_end(slurm_.commands(), job("RUNNING")).ok());
 }
 
 TEST_F(SlurmControlTest, NamesTasksOfArrays) {

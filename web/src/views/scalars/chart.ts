@@ -83,7 +83,7 @@ export class Chart {
     const tables = all.map((series) => {
       const { place, value } = pointsOf(series, look.line);
       const columns = [place, drawable(value)];
-      if (look.smooth > 0) columns.push(drawable(smoothed(value, look.smooth)));
+      if (look.smooth > 0) columns.push(drawable(place.length <= MARKED_POINTS ? value : smoothed(value, look.smooth))); // few points are no noise
       return columns as unknown as UPlot.AlignedData;
     });
     // 2: a gap stays a gap, and a place that a series does not have is none.

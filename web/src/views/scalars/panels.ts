@@ -30,7 +30,7 @@ const AT_THE_END = new RegExp(`(?<=.)[-_/.]+${DATA}$`, 'i');
 
 // What the product measures itself: what a person wants to see of a training, and what of the machine and of the step.
 const OF_THE_TRAINING = /^trainwarden\/(?:learning_rate\/.*|samples_per_second|step_seconds|batch\/size)$/;
-const OF_THE_MACHINE = /^(?:trainwarden|phase|phase_total)\//;
+const OF_THE_MACHINE = /^(?:trainwarden|phase(?:_\w+)?)\//;
 
 /** Of collections that hold tensors of layers, in the order of their sections. */
 const LAYERS: readonly [collection: string, title: string][] = [

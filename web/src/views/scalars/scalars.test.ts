@@ -123,7 +123,7 @@ describe('panels', () => {
 
   it('are one for each quantity, losses first, machine and layers folded away', () => {
     const choices = [
-      named('phase/forward', 'scalars'), named('fc.weight', 'weights'), named('gradient/fc.weight', 'gradients'), named('train_accuracy', 'scalars'), named('val_accuracy', 'scalars'),
+      named('phase/forward', 'scalars'), named('phase_count/evaluation', 'scalars'), named('fc.weight', 'weights'), named('gradient/fc.weight', 'gradients'), named('train_accuracy', 'scalars'), named('val_accuracy', 'scalars'),
       named('lr/encoder', 'scalars'), named('lr/head', 'scalars'), named('val_loss', 'metrics'), named('loss', 'losses'), named('total_flos', 'scalars'),
       named('trainwarden/learning_rate/0', 'scalars', 'signals'), named('trainwarden/model', 'signals'),
     ];
@@ -132,7 +132,7 @@ describe('panels', () => {
       ['Metrics', false, ['accuracy train_accuracy val_accuracy', 'total_flos total_flos']],
       ['lr', false, ['lr/encoder lr/encoder', 'lr/head lr/head']],
       ['Pace and learning rate', false, ['learning_rate/0 trainwarden/learning_rate/0']],
-      ['Machine and phases of a step', true, ['phase/forward phase/forward']],
+      ['Machine and phases of a step', true, ['phase/forward phase/forward', 'phase_count/evaluation phase_count/evaluation']],
       ['Gradients', true, ['gradient/fc.weight gradient/fc.weight']],
       ['Weights', true, ['fc.weight fc.weight']],
     ]);
