@@ -114,7 +114,8 @@ old_frameworks_tests() {
   environment_tests "$set" "python on MXNet" --dist loadfile $tests/mxnet $tests/conformance \
     adapters/smdebug/tests/hook/test_mxnet_hook.py adapters/sagemaker/tests/test_gluon_seed_cells.py -k "mxnet or gluon"
   environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions $tests/conformance \
-    adapters/smdebug/tests/hook/test_session_hook.py -k "tf_sessions or tensorflow_ or session_hook"
+    adapters/smdebug/tests/hook/test_session_hook.py adapters/sagemaker/tests/test_estimator_seed_cells.py \
+    -k "tf_sessions or tensorflow_ or session_hook or estimator"
   environment_tests "$set" "python on Keras 2" $tests/keras $tests/conformance \
     -k "${1:-keras or (tensorflow and not tensorflow_)}"
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import os
@@ -222,9 +223,6 @@ class Estimator(EstimatorBase):
     keywords = ESTIMATOR
 
 
-_CAPTURED = ("torch", "mxnet", "xgboost")  # without a changed line
-
-
 class Framework(EstimatorBase):
     """Trains with a script of a framework."""
 
@@ -250,8 +248,6 @@ class Framework(EstimatorBase):
                 f"{name} is not in this environment ({sys.prefix}); PyTorch stands in for it: "
                 "entry_point is to be a program of PyTorch"
             )
-        if self._module not in _CAPTURED:
-            return f"{name}: its programs are not captured without a changed line; they open a hook of their own"
         return ""
 
     def _version(self) -> str:
@@ -272,10 +268,11 @@ class Framework(EstimatorBase):
 
 
 def _version_of(module: str) -> str:
-    try:
-        return importlib.metadata.version(module)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    """Of the package of this name, or of the smaller one, without what is for GPUs; "": there is neither."""
+    for name in (module, f"{module}-cpu"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            return importlib.metadata.version(name)
+    return ""
 
 
 # help() and notebooks show what fit() takes.
