@@ -117,5 +117,5 @@ old_frameworks_tests() {
     adapters/smdebug/tests/hook/test_session_hook.py adapters/sagemaker/tests/test_estimator_seed_cells.py \
     -k "tf_sessions or tensorflow_ or session_hook or estimator"
   environment_tests "$set" "python on Keras 2" $tests/keras $tests/conformance \
-    -k "${1:-keras or (tensorflow and not tensorflow_)}"
+    adapters/smdebug/tests/hook/test_keras_hook.py -k "${1:-keras or (tensorflow and not tensorflow_)}"
 }

@@ -224,7 +224,7 @@ readonly keras_on_jax="keras and (conformance or plain or ones_own or several or
 
 # What Keras 2 has of its own; all of it, as of Keras 3, takes four minutes more.
 readonly keras_2="plain or older or nested or within or may_take or graph or two_eager \
-  or (conformance and keras and not tf_keras)"
+  or keras_hook or (conformance and keras and not tf_keras)"
 
 sanitizer_stages() {
   local run=$1

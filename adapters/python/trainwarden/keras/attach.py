@@ -6,7 +6,7 @@ import importlib
 import os
 import re
 import sys
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from .. import faults
 from .._spool import is_in_bucket
@@ -16,6 +16,8 @@ from .collecting import follow_loops
 # What a program imports Keras as. tf.keras is one of them.
 _PACKAGES = ("keras", "tf_keras")
 _OLDEST = (2, 15)
+
+_Begin = Callable[[Attachment], None]
 
 _attachments: dict[str, Attachment] = {}  # by backend
 
@@ -33,7 +35,16 @@ def attach(run_dir: Optional[str] = None) -> None:
     folder = folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder)
     faults.on_too_many(detach)
     for package in _imported():
-        _attach_to(package, folder)
+        _attach_to(package, lambda attachment: attachment.begin(folder))
+
+
+def lend(session_of: Callable[[Any], Any]) -> None:
+    """Steps go to `session_of(backend)` from now on, and not to ours. For a hook that captures a training itself.
+
+    Raises: as attach().
+    """
+    for package in _imported():
+        _attach_to(package, lambda attachment: attachment.lend(session_of(attachment.backend)))
 
 
 def detach() -> None:
@@ -51,9 +62,9 @@ def _imported() -> list[Any]:
     return [module for module in modules if hasattr(module, "__version__")]
 
 
-def _attach_to(package: Any, folder: Optional[str]) -> None:
+def _attach_to(package: Any, begin: _Begin) -> None:
     if hasattr(package, "config"):
-        _attach_to_keras3(package, folder)
+        _attach_to_keras3(package, begin)
         return
     numbers = re.findall(r"\d+", package.__version__)
     if tuple(int(number) for number in numbers[:2]) < _OLDEST:
@@ -62,11 +73,11 @@ def _attach_to(package: Any, folder: Optional[str]) -> None:
 
     attachment = _attachment("tensorflow")
     pick_up_from_keras2(package.__name__)
-    attachment.begin(folder)
+    begin(attachment)
     attachment.follow(trainer_of(package.__name__))
 
 
-def _attach_to_keras3(package: Any, folder: Optional[str]) -> None:
+def _attach_to_keras3(package: Any, begin: _Begin) -> None:
     name = package.config.backend()
     if name == "torch":
         return  # the adapter of PyTorch sees its models
@@ -76,7 +87,7 @@ def _attach_to_keras3(package: Any, folder: Optional[str]) -> None:
 
     attachment = _attachment(name)
     pick_up_from_keras3()
-    attachment.begin(folder)
+    begin(attachment)
     if name == "tensorflow":
         from keras.src.backend.tensorflow.trainer import TensorFlowTrainer as Trainer
     else:

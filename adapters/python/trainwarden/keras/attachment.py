@@ -21,48 +21,59 @@ class Attachment:
     """Of one backend of Keras: who trains on it, and the session that all of that goes to."""
 
     def __init__(self, backend: Any) -> None:
-        self._backend = backend
+        self.backend = backend
         self._session: Optional[Session] = None
+        self._lent: Any = None  # the session of a hook that captures a training itself
 
     def begin(self, folder: Optional[str]) -> None:
         """Does nothing while there is a session."""
         if self._session is not None:
             return
-        self._session = Session(folder, self._backend)
-        loops = self._backend.loops_of(self._session)
+        self._session = Session(folder, self.backend)
+        loops = self.backend.loops_of(self._session)
         if loops is not None:
             follow_loops(loops)
-        self._backend.pick_up()
+        self.backend.pick_up()
+
+    def lend(self, session: Any) -> None:
+        """Steps go to this one, which has run() and start_anew() as ours."""
+        self._lent = session
+        self.backend.pick_up()
 
     def follow(self, trainer: Any) -> None:
         """Models of this class."""
         for kind in KINDS:
             replace(trainer, f"make_{kind}_function", functools.partial(self._making_function, kind))
-        if self._backend.steps_in_python:
+        if self.backend.steps_in_python:
             replace(trainer, "_make_function", self._making_step_function)
 
     def start_anew(self) -> None:
         """In a forked child."""
-        if self._session is not None:
-            self._session.start_anew()
+        for session in (self._session, self._lent):
+            if session is not None:
+                session.start_anew()
 
     def close(self) -> None:
+        """Ours. What was lent is closed by whoever it belongs to."""
         session, self._session = self._session, None
         if session is not None:
             session.close()
 
     def _run(self, function: StepFunction, args: tuple[Any, ...]) -> Any:
-        session = self._session
+        session = self._current()
         return function.own(*args) if session is None else session.run(function, args)
+
+    def _current(self) -> Any:
+        return self._session if self._lent is None else self._lent
 
     def _making_function(self, kind: str, original: Callable[..., Any]) -> Callable[..., Any]:
         """make_train_function() and its like. What Keras makes is wrapped where it keeps it, or, where the steps of one
         call are a loop in Python, within it."""
 
         def make(model: Any, force: bool = False) -> Any:
-            if self._session is None or getattr(_making, "caught", None) is not None:
+            if self._current() is None or getattr(_making, "caught", None) is not None:
                 return original(model, force)
-            if not self._backend.steps_in_python:
+            if not self.backend.steps_in_python:
                 result = original(model, force)
                 self._wrap(model, kind, original)
                 return None if result is None else getattr(model, f"{kind}_function")  # Keras 2 keeps what it gets
@@ -78,9 +89,9 @@ class Attachment:
     def _wrap(self, model: Any, kind: str, original: Callable[..., Any]) -> None:
         attribute = f"{kind}_function"
         own = getattr(model, attribute)
-        if own is None or isinstance(own, StepFunction) or not self._backend.can_follow(model):
+        if own is None or isinstance(own, StepFunction) or not self.backend.can_follow(model):
             return
-        function = StepFunction(kind, model, own, self._backend, self._run)
+        function = StepFunction(kind, model, own, self.backend, self._run)
         setattr(model, attribute, function.made_by(functools.partial(_made_again, model, attribute, original)))
 
     def _making_step_function(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,9 +102,9 @@ class Attachment:
             caught = getattr(_making, "caught", None)
             if caught is not None:
                 caught.append(step_function)
-            elif getattr(_making, "kind", None) is not None and self._session is not None:
+            elif getattr(_making, "kind", None) is not None and self._current() is not None:
                 kind = _making.kind
-                followed = StepFunction(kind, model, step_function, self._backend, self._run)
+                followed = StepFunction(kind, model, step_function, self.backend, self._run)
                 step_function = followed.made_by(
                     functools.partial(_made_again, model, f"{kind}_function", _making.original)
                 )

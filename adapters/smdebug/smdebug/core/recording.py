@@ -147,7 +147,7 @@ class Recording:
 
 def leave_attached() -> None:
     """What `trainwarden run` has attached to this process leaves the capturing to the program's own hook."""
-    for framework in ("torch", "xgboost", "mxnet", "tf_sessions"):
+    for framework in ("torch", "xgboost", "mxnet", "keras", "tf_sessions"):
         attached = sys.modules.get(f"trainwarden.{framework}.attach")
         if attached is not None:
             attached.detach()

@@ -38,6 +38,13 @@ class Collection(BaseCollection):
         """The same: a name is saved in each mode in which the graph has it."""
         self.add(arg)
 
+    def add_keras_layer(self, layer: Any, inputs: bool = False, outputs: bool = True) -> None:
+        """Adds what goes into the layer and what comes out."""
+        if inputs:
+            self.include(f"^{layer.name}/inputs")
+        if outputs:
+            self.include(f"^{layer.name}/outputs")
+
 
 class CollectionManager(BaseCollectionManager):
     """The collections of a hook, the built-in ones among them."""

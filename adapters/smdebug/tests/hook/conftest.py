@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent
-_OF_OTHER_FRAMEWORKS = ("test_mxnet_hook.py", "test_session_hook.py", "test_xgboost_hook.py")
+_OF_OTHER_FRAMEWORKS = ("test_keras_hook.py", "test_mxnet_hook.py", "test_session_hook.py", "test_xgboost_hook.py")
 
 sys.path.insert(0, str(_FOLDER))
 if importlib.util.find_spec("torch") is None:
