@@ -61,12 +61,12 @@ print(statistics.median(times[len(times) // 2:]))
 """
 
 
-def seconds_of(way: str, model: str, steps: int) -> float:
+def seconds_of(program: str, way: str, model: str, steps: int) -> float:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
     with tempfile.TemporaryDirectory() as folder:
         environment = {**kept, **WAYS[way], "TRAINWARDEN_RUN_DIR": str(Path(folder) / "run")}
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, model, str(steps)],
+            [sys.executable, "-c", program, model, str(steps)],
             env=environment, capture_output=True, text=True, check=True,
         )  # fmt: skip
         if way != "plain" and not (Path(folder) / "run" / "run.json").exists():
@@ -74,8 +74,9 @@ def seconds_of(way: str, model: str, steps: int) -> float:
         return float(done.stdout.split()[-1])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(program: str = PROGRAM, description: str = __doc__) -> None:
+    """`program` gets a model and a number of steps, trains, and prints the seconds of a step."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--model", choices=["mlp", "cnn"], default="cnn")
     parser.add_argument("--steps", type=int, default=300)
@@ -84,7 +85,7 @@ def main() -> None:
     for number in range(options.pairs):
         ways = list(WAYS)
         for way in ways[number % len(ways) :] + ways[: number % len(ways)]:
-            seconds[way].append(seconds_of(way, options.model, options.steps))
+            seconds[way].append(seconds_of(program, way, options.model, options.steps))
     answer = {"plain_ms": 1000 * statistics.median(seconds["plain"])}
     for way in list(WAYS)[1:]:
         answer[way] = statistics.median(b / a for a, b in zip(seconds["plain"], seconds[way]))

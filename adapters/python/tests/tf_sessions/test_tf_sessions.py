@@ -127,6 +127,17 @@ def test_a_loop_that_does_not_ask_is_ended(runner: Runner, tmp_path: Path) -> No
     assert trainwarden.open(tmp_path / "run").state.value == "stopped"
 
 
+def test_what_an_estimator_does_behind_a_training_that_was_ended(runner: Runner, tmp_path: Path) -> None:
+    """It evaluates and predicts as ever; to train on ends it."""
+    environment = runner.attached_environment(tmp_path / "run", EVERYTHING)
+    ended = runner.start("estimator.py", "stopped", environment=environment)
+    assert ended.stdout.splitlines() == ["trained True True", "predicted 80"], ended.stderr
+    assert ended.exit_code == 143
+    trial = trainwarden.open(tmp_path / "run")
+    assert [len(trial.steps(mode)) for mode in ("eval", "predict")] == [5, 5]
+    assert trial.state.value == "stopped"
+
+
 @arguments(*(("estimator.py", way) for way in ("own", "both", "canned", "keras", "mirrored")))
 def test_nothing_that_an_estimator_does_changes(runner: Runner, program: tuple[str, ...]) -> None:
     ran = runner.captured(*program)

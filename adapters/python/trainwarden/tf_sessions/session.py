@@ -36,8 +36,10 @@ class GraphSession:
         self._mode = ""
         self._process = os.getpid()
         self._is_open_step = False  # something trained, and the step has not ended
-        self._monitored: list[Any] = []  # the sessions that follow hooks of the program, outermost first
+        self._monitored: list[Any] = []  # sessions that can be told to stop, and run now: the outermost first
+        self._trained: Any = None  # the last of them that trained
         self._stop_reason: Optional[str] = None
+        self._was_told = False  # to stop
 
     # Sessions that can be told to stop.
 
@@ -52,8 +54,9 @@ class GraphSession:
         """The run has ended."""
         if self._monitored and self._monitored[-1] is session:
             self._monitored.pop()
-            if self._stop_reason is not None:
-                session._should_stop = True
+            if self._stop_reason is not None and self._trained is session:  # one that evaluates goes on to its end
+                session._should_stop = self._was_told = True
+            self._trained = None
 
     # Runs.
 
@@ -62,6 +65,8 @@ class GraphSession:
         request = None if is_owned() or not self._is_ours() else self._begin(run, session, targets, fetches, feeds)
         if request is None:
             return run(session, None, *what)
+        if self._was_told and request.plan.mode == "train":  # the training was ended, but the program trains on
+            raise StopTraining(self._stop_reason or "")
         more = request.fetches()
         with owning():
             results = run(session, None, targets, [*fetches, *more], feeds, options, metadata)
@@ -110,6 +115,8 @@ class GraphSession:
         self._recorder.save(request, values)
         self._is_open_step = True
         plan = request.plan
+        if plan.mode == "train":
+            self._trained = self._monitored[-1] if self._monitored else None
         if plan.mode != "train" or self._ends_step(plan):
             self._end_step(hook)
 

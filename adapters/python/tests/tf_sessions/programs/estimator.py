@@ -1,10 +1,13 @@
 """tf.estimator, used in a way that the command line names."""
 
+import os
 import sys
 import tempfile
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+
+import trainwarden
 
 way = sys.argv[1]
 tf.logging.set_verbosity(tf.logging.ERROR)
@@ -35,6 +38,15 @@ def network(features, labels, mode):
 
 def batches():
     return tf.data.Dataset.from_tensor_slices(({"x": features}, labels)).batch(16)
+
+
+class Asking(tf.train.SessionRunHook):
+    steps = 0
+
+    def after_run(self, run_context, run_values):
+        self.steps += 1
+        if self.steps == 3:
+            trainwarden.stop(os.environ["TRAINWARDEN_RUN_DIR"], wait=False)
 
 
 def say(metrics):
@@ -68,6 +80,14 @@ with tempfile.TemporaryDirectory() as folder:
         estimator = canned(folder) if way == "canned" else of_keras(folder)
         estimator.train(batches)
         print(sorted(estimator.evaluate(batches)))
+    elif way == "stopped":
+        estimator = own(folder)
+        estimator.train(lambda: batches().repeat(), hooks=[Asking()], steps=5000)
+        print("trained", estimator.get_variable_value("global_step") < 5000, estimator.latest_checkpoint() is not None)
+        estimator.evaluate(batches)
+        print("predicted", len(list(estimator.predict(batches))))
+        estimator.train(batches)
+        print("trained again")
     elif way == "mirrored":
         own(folder, tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])).train(batches)
     else:
