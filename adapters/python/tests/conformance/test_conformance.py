@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from untouched import EVERYTHING, Ended, Runner
+from untouched import EVERYTHING, Ended, Runner, clean_environment
 
 import trainwarden
 
@@ -19,6 +19,7 @@ class Framework:
     name: str
     loss: str  # the tensor that holds the loss which the program prints
     exit_code_of_stop: int  # 0 where the framework itself can end a training, else that of StopTraining
+    can_veto: bool = True  # rules inside the training can keep a step from happening
     imported: str = ""  # the module, where it has another name
 
     @property
@@ -32,15 +33,15 @@ class Framework:
 
 FRAMEWORKS = [
     Framework("torch", "mse_loss_output_0", 143),
-    Framework("xgboost", "train-rmse", 0),
-    Framework("lightgbm", "train-rmse", 0),
+    Framework("xgboost", "train-rmse", 0, can_veto=False),
+    Framework("lightgbm", "train-rmse", 0, can_veto=False),
     Framework("mxnet", "l2loss0_output_0", 143),
     Framework("keras", "loss", 0),  # 3 or 2, as it is installed
     Framework("tf_keras", "loss", 143),
     Framework("tensorflow", "loss", 143),
-    Framework("tensorflow_session", "loss", 143, "tensorflow"),
-    Framework("tensorflow_monitored", "loss", 0, "tensorflow"),
-    Framework("tensorflow_estimator", "loss/value", 0),
+    Framework("tensorflow_session", "loss", 143, False, "tensorflow"),
+    Framework("tensorflow_monitored", "loss", 0, False, "tensorflow"),
+    Framework("tensorflow_estimator", "loss/value", 0, can_veto=False),
     Framework("jax", "loss", 143),
 ]
 
@@ -98,6 +99,26 @@ def test_a_request_ends_the_training(runner: Runner, framework: Framework, tmp_p
     assert ended.exit_code == framework.exit_code_of_stop, ended.stderr
     assert len(losses_of(ended)) < 3000
     assert trainwarden.open(tmp_path / "run").state.value == "stopped"
+
+
+def guarded(runner: Runner, run: Path, *command: str) -> Ended:
+    """With rules inside the training, which may veto."""
+    rules = {"TRAINWARDEN_GUARD_RULES": "ExplodingTensor", "TRAINWARDEN_ON_FIRE": "skip_step"}
+    return runner.start(*command, environment={**runner.attached_environment(run), **rules})
+
+
+def test_a_vetoed_step_leaves_no_trace(runner: Runner, framework: Framework, tmp_path: Path) -> None:
+    if not framework.can_veto:
+        ended = guarded(runner, tmp_path / "run", framework.program)
+        assert (ended.exit_code, ended.stderr.count("rules cannot veto")) == (0, 1), ended.stderr  # said at its start
+        return
+    ended = guarded(runner, tmp_path / "run", framework.program, "--at", "3", "--what", "poison")
+    left_out = runner.start(framework.program, "--at", "3", "--what", "leave-out", environment=clean_environment())
+    assert ended.exit_code == left_out.exit_code == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == left_out.stdout.splitlines()[-1], "the weights"
+    assert ended.stderr.count("The optimizer's step is left out") == 1, ended.stderr
+    assert "1 steps of optimizers were vetoed" in ended.stderr
+    assert trainwarden.open(tmp_path / "run").steps("train") == list(range(8))
 
 
 def test_an_error_of_the_program_is_the_programs(runner: Runner, framework: Framework, tmp_path: Path) -> None:

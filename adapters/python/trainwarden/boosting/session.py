@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 from .. import faults
 from .._opening import open_for_attach
+from ..guard import may_skip
 from ..hook import Hook
 from .parameters import as_labels, as_tensors
 from .recorder import Recorder
@@ -111,4 +112,6 @@ class Session:
         if self._hook is None:
             return
         self._hook.set_mode("train")
+        if may_skip(self._hook):
+            faults.say_once("rules cannot veto a boosting round; they can end the training")
         self._recorder = Recorder(self._hook, self._training, as_tensors(parameters))

@@ -168,7 +168,9 @@ def _updating(original: Any, numbers: Any) -> Any:
                 return original(*args, **kwargs)
             if not group:
                 group.append(next(numbers))
-            watch.updating(args[0] if args else kwargs.get("updates"), group[0])
+            gradients = args[0] if args else kwargs.get("updates")
+            if watch.updating(gradients, group[0]) is False:
+                return jax.tree_util.tree_map(jax.numpy.zeros_like, gradients), _state_of(args, kwargs)
             answer = original(*args, **kwargs)
             watch.updated(answer[0], answer[1], group[0])
             return answer
@@ -177,11 +179,18 @@ def _updating(original: Any, numbers: Any) -> Any:
     return update
 
 
+def _state_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[1] if len(args) > 1 else kwargs.get("state")
+
+
 def _applying(original: Any) -> Any:
     @functools.wraps(original)
     def apply_updates(*args: Any, **kwargs: Any) -> Any:
-        weights = original(*args, **kwargs)
         watch = _watch
+        if watch is not None and args and watch.withholds():
+            weights = args[0]  # plus nothing, which makes 0 of -0
+        else:
+            weights = original(*args, **kwargs)
         if watch is not None:
             watch.applied(weights, args[1] if len(args) > 1 else kwargs.get("updates"))
         return weights

@@ -26,14 +26,15 @@ class Recorder:
         self._ids: dict[tuple[str, str], int] = {}
         self._by_kind: dict[str, list[int]] = {}
 
-    def wanted_kinds(self, plan: Plan) -> tuple[str, ...]:
-        """Those of which a tensor is wanted at this step, and the loss. Nothing at all: none."""
+    def wanted_kinds(self, plan: Plan, is_loss_read: bool = False) -> tuple[str, ...]:
+        """Those of which a tensor is wanted at this step, and the loss. Nothing at all, or nothing else that is to be
+        read at once: none."""
         if not self._hook.wants_anything():
             return ()
         for slot in plan.slots:
             self._id(slot.kind, slot.name, len(slot.shape))
         wanted = tuple(kind for kind in ALL_KINDS if kind in _ALWAYS or self._wants(kind))
-        return wanted if len(wanted) > len(_ALWAYS) else ()
+        return wanted if len(wanted) > len(_ALWAYS) or is_loss_read else ()
 
     def record(self, slots: Iterable[Slot], values: Mapping[int, Any], at: tuple[int, ...] = ()) -> None:
         """The values by the slots' numbers; `at`: which pass of loops."""

@@ -14,14 +14,21 @@ import jax
 
 from .. import faults
 from .._opening import open_for_attach
+from ..guard import StepAdvice, may_veto
 from ..hook import Hook
 from ..stopping import StopTraining
 from . import tags
 from .plans import Plan, Slot
 from .recorder import Recorder
 from .twins import Captured
+from .vetoing import STATE, Veto
 
 GRADIENTS, UPDATE = "gradients", "update"
+# What no rule can veto.
+_FIRST = "the first step of JAX here: which of its results are the new state is seen when it is called again"
+_UNKNOWN = "steps of JAX here: its results are not its next arguments, so what is to be given back is not known"
+_SEVERAL = "steps of JAX that are several in one call, or whose update is not applied where it is computed"
+_APART = "updates that are written by hand, apart from their gradients"
 
 
 class Session:
@@ -30,6 +37,8 @@ class Session:
 
     Attributes:
         has_optimizer: one that says where steps end.
+        may_veto: rules inside the training can keep a step from happening.
+        withholds: they have, and the weights of the open step are to stay as they are.
     """
 
     def __init__(self, run_dir: Optional[str]) -> None:
@@ -39,6 +48,8 @@ class Session:
         self._thread: Optional[int] = None
         self._open: set[str] = set()  # what the open step has had so far
         self.has_optimizer = False
+        self.may_veto = False
+        self.withholds = False
         self._own_gradients: list[tuple[str, Any]] = []  # kept if no optimizer gets them
         self._late_losses: list[tuple[str, Any]] = []  # of the open step, not looked at yet
         self._is_over = False  # nothing of the open step is left but its loss
@@ -70,24 +81,84 @@ class Session:
         recorder = self._recording("train")
         for primitive, count in plan.missed:
             faults.say_once(f"{count} tensors within {primitive} of a jitted function cannot be captured")
-        return () if recorder is None else recorder.wanted_kinds(plan)
+        return () if recorder is None else recorder.wanted_kinds(plan, is_loss_read=self.may_veto)
+
+    def end_call(self, plan: Plan, result: Any, captured: Optional[Captured], veto: Optional[Veto] = None) -> Any:
+        """Behind a call that trains: `captured` of a twin, whose plan it has; None: the program's own ran. Gives the
+        result, or what is left of it when the step is vetoed."""
+        if veto is None or captured is None or not self._can_take_back(veto, result):
+            if captured is not None:
+                self._say_why_not(plan, veto)
+            self._end_call(plan, result, captured)
+        else:
+            self._record_before(captured, result)
+            if self._is_vetoed():
+                result = self._taken_back(veto, result)
+            self._end_vetoable(captured, result)
+        if veto is not None:
+            self._end_veto(veto, result)
+        return result
+
+    @faults.guarded("find the state of a step of JAX")
+    def _can_take_back(self, veto: Veto, result: Any) -> bool:
+        return veto.can_take_back(result)
+
+    @faults.guarded("find the state of a step of JAX")
+    def _end_veto(self, veto: Veto, result: Any) -> None:
+        veto.end(result)
+
+    def _say_why_not(self, plan: Plan, veto: Optional[Veto]) -> None:
+        if not self.may_veto or not (plan.updates or plan.is_whole_step):
+            return
+        reason = _SEVERAL if veto is None else _FIRST if veto.is_first else _UNKNOWN
+        faults.say_once(f"rules cannot veto {reason}")
+
+    def _taken_back(self, veto: Veto, result: Any) -> Any:
+        try:
+            return veto.take_back(result)
+        except Exception as error:
+            faults.report("take back a step that a rule vetoes", error)
+            return result
 
     @faults.guarded("record a step of JAX")
-    def end_call(self, plan: Plan, result: Any, captured: Optional[Captured]) -> None:
-        """Behind a call that trains: `captured` of a twin, whose plan it has; None: the program's own ran."""
+    def _record_before(self, captured: Captured, result: Any) -> None:
+        """What a step computes on its way to new weights."""
+        if self._recorder is not None:
+            slots = [slot for slot in captured.plan.slots if slot.kind not in STATE]
+            self._recorder.record(slots, self._values(captured, result))
+
+    @faults.guarded("record a step of JAX")
+    def _end_vetoable(self, captured: Captured, result: Any) -> None:
+        """What is left when it was let, or taken back."""
+        if self._recorder is not None:
+            plan = captured.plan
+            slots = [slot for slot in plan.slots if slot.kind in STATE and slot.index < plan.results]
+            self._recorder.record(slots, self._values(captured, result))
+        self._note(captured.plan)
+
+    def _values(self, captured: Captured, result: Any) -> dict[int, Any]:
+        """By the slots' numbers, when they are computed: waiting is no time of ours."""
+        values = dict(enumerate(itertools.chain(jax.tree_util.tree_leaves(result), captured.values)))
+        jax.block_until_ready([values[slot.index] for slot in captured.plan.slots])
+        return values
+
+    @faults.guarded("ask whether a step of JAX may be")
+    def _is_vetoed(self) -> bool:
+        return self._hook is not None and self._hook.judge() is not StepAdvice.PROCEED
+
+    @faults.guarded("record a step of JAX")
+    def _end_call(self, plan: Plan, result: Any, captured: Optional[Captured]) -> None:
         recorder = self._recorder
         if recorder is None:
             return
-        leaves = jax.tree_util.tree_leaves(result)
         if captured is None:
+            leaves = jax.tree_util.tree_leaves(result)
             self._late_losses += [(slot.name, leaves[slot.index]) for slot in plan.losses]
             for _ in range(plan.steps - 1):
                 self._step()
             self._note(plan, is_idle=True)
             return
-        plan = captured.plan
-        values = dict(enumerate(itertools.chain(leaves, captured.values)))
-        jax.block_until_ready([values[slot.index] for slot in plan.slots])  # so that nobody takes it for time of ours
+        plan, values = captured.plan, self._values(captured, result)
         once, looped = _by_loop(plan)
         for number in _passes(plan):
             recorder.record(looped, values, number)
@@ -147,9 +218,7 @@ class Session:
     @faults.guarded("record what a model was called for")
     def end_judging(self, result: Any, captured: Optional[Captured]) -> None:
         if captured is not None and self._recorder is not None:
-            values = dict(enumerate(itertools.chain(jax.tree_util.tree_leaves(result), captured.values)))
-            jax.block_until_ready([values[slot.index] for slot in captured.plan.slots])
-            self._recorder.record(captured.plan.slots, values)
+            self._recorder.record(captured.plan.slots, self._values(captured, result))
         self._step()
 
     # Programs, or parts of them, that are not jitted.
@@ -178,6 +247,11 @@ class Session:
         self._own_gradients = []
         self._keep_all(tags.GRADIENT, gradients)
         self._open.add(UPDATE)
+
+    def is_update_vetoed(self) -> bool:
+        """Of an update outside of jit, whose gradients were recorded."""
+        self.withholds = self.may_veto and bool(self._is_vetoed())
+        return self.withholds
 
     @faults.guarded("record weights of JAX")
     def applied(self, weights: list[tuple[str, Any]]) -> None:
@@ -209,8 +283,10 @@ class Session:
     def _end_step(self) -> None:
         own, self._own_gradients = self._own_gradients, []
         self._keep_all(tags.OWN_GRADIENT, [(name.partition("/")[2], value) for name, value in own])
+        if own and self.may_veto:
+            faults.say_once(f"rules cannot veto {_APART}")
         self._open = set()
-        self._is_over = False
+        self._is_over = self.withholds = False
         self._step()
 
     def _step(self) -> None:
@@ -239,9 +315,16 @@ class Session:
                 self._is_closed = True
                 return None
             self._recorder = Recorder(self._hook)
+            self._look_at_rules(self._hook)
         if self._hook is not None and self._hook.current_mode != mode:
             self._hook.set_mode(mode)
         return self._recorder
+
+    def _look_at_rules(self, hook: Hook) -> None:
+        self.may_veto = may_veto(hook)
+        if self.may_veto and hook.world_size > 1:
+            self.may_veto = False  # what each sees is not what all see
+            faults.say_once("rules cannot veto a step of a training with several workers")
 
     def _raise_if_stopped(self) -> None:
         reason, hook = self._stop_reason, self._hook

@@ -17,6 +17,7 @@ import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
 from .plans import ALL_KINDS, Plan, plan_and_program
+from .vetoing import Carried
 
 _MAX_COPIED_BYTES = 1 << 30  # of arguments that are given away by a call, to call twice
 _MAX_PLANS = 64  # of one function
@@ -44,6 +45,8 @@ class Program:
         cached: how many programs JAX had compiled of it when that was last asked.
         has_twin: False once one could not be made.
         is_exact: the twin's results were the same so far.
+        gives_away: a call of it takes some of its arguments' memory.
+        carried: its results that are arguments of the next call; noted while rules may veto.
     """
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
@@ -52,8 +55,9 @@ class Program:
         self.cached = -1
         self.has_twin = True
         self.is_exact = True
+        self.carried = Carried()
         self._calls = 0
-        self._gives_away = any(name in options for name in ("donate_argnums", "donate_argnames"))
+        self.gives_away = any(name in options for name in ("donate_argnums", "donate_argnames"))
         self._signature = _signature_of(function)
         self._statics = Statics(self._signature, options)
         self._plans: dict[Any, Plan] = {}  # by the static arguments
@@ -105,7 +109,7 @@ class Program:
         self, plain: Any, kinds: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, Captured]:
         """The same beside the function, which is called behind it."""
-        if self._gives_away:
+        if self.gives_away:
             if _bytes_of((args, kwargs)) > _MAX_COPIED_BYTES:
                 self.is_exact = False
                 return None, self.call_beside(plain, kinds, args, kwargs)[0]

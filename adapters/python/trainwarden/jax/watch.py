@@ -13,7 +13,8 @@ from . import names, tags
 from .jitted import Jitted
 from .plans import Plan
 from .session import Session
-from .twins import Captured
+from .twins import Captured, Program
+from .vetoing import Veto, veto_of
 
 _RATE = "hyperparams/learning_rate"  # in the state of optax.inject_hyperparams
 
@@ -43,10 +44,18 @@ class Watch:
                 program.is_mixed = True  # what was traced now may be what trains
             return result
         kinds = self._session.begin_call(plan)
-        result, captured = self._run(jitted, kinds, args, kwargs)
-        self._session.end_call(plan, result, captured)
+        veto = self._veto_of(program, plan, args, kwargs) if self._session.may_veto else None
+        given = veto.arguments() if veto is not None and program.gives_away else (args, kwargs)
+        result, captured = self._run(jitted, kinds, *given)
+        result = self._session.end_call(plan, result, captured, veto)
         self._notice_traces(jitted, is_news, args, kwargs)
         return result
+
+    @faults.guarded("hold the state of a step of JAX")
+    def _veto_of(
+        self, program: Program, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Optional[Veto]:
+        return veto_of(plan, program.carried, args, kwargs)
 
     def _judge(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any], plan: Plan) -> Any:
         kinds = self._session.begin_judging(plan)
@@ -130,18 +139,24 @@ class Watch:
         tags.mark_tree(tags.OWN_GRADIENT, gradients)
 
     @faults.guarded("follow an update of JAX")
-    def updating(self, gradients: Any, group: int) -> None:
-        """An optimizer gets these gradients."""
+    def updating(self, gradients: Any, group: int) -> bool:
+        """An optimizer gets these gradients. False: a rule inside the training vetoes its update."""
         if trace_state_clean():
             if not is_owned() and self._session.is_ours() and self._session.begin_event(False, True):
                 self._session.updated(names.leaves_of(gradients))
-            return
+                return not self._session.is_update_vetoed()
+            return True
         self._mark(tags.GRADIENT, gradients, group)
+        return True
 
     def updated(self, updates: Any, state: Any, group: int) -> None:
         """It gave these."""
         if not trace_state_clean():
             self._mark_updated(updates, state, group)
+
+    def withholds(self) -> bool:
+        """Has an update been vetoed that is to be applied now?"""
+        return trace_state_clean() and not is_owned() and self._session.is_ours() and self._session.withholds
 
     @faults.guarded("follow weights of JAX")
     def applied(self, weights: Any, updates: Any) -> None:

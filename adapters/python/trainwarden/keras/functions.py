@@ -13,6 +13,7 @@ from typing import Any, Callable, Optional, Protocol
 from .. import faults
 from .collecting import ACTIVATIONS, Collector, collecting
 from .names import ModelNames
+from .vetoing import Held, Veto, make_variables
 
 Parts = frozenset[str]
 _NOTHING: Parts = frozenset()
@@ -30,8 +31,14 @@ class FollowedStep(Protocol):
     def own(self, *args: Any) -> Any:
         """The program's own."""
 
-    def call(self, args: tuple[Any, ...], names: ModelNames, parts: Optional[Parts]) -> tuple[Any, dict[str, Any]]:
-        """The result of the step, and what was handed out of it; the more of `parts` the better, None: nothing."""
+    def call(
+        self, args: tuple[Any, ...], names: ModelNames, parts: Optional[Parts], veto: Optional[Veto] = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """The result of the step, and what was handed out of it; the more of `parts` the better, None: nothing. Where
+        it hands out something, `veto` begins before the step does."""
+
+    def hold(self, args: tuple[Any, ...]) -> Optional[Held]:
+        """What a call with these arguments will change. None: it cannot be taken back."""
 
 
 class Twin:
@@ -102,7 +109,15 @@ class StepFunction:
     def __call__(self, *args: Any) -> Any:
         return self._run(self, args)
 
-    def call(self, args: tuple[Any, ...], names: ModelNames, parts: Optional[Parts]) -> tuple[Any, dict[str, Any]]:
+    def hold(self, args: tuple[Any, ...]) -> Optional[Held]:
+        if not make_variables(self.model):
+            faults.say_once(f"the first step of {self.model.name} cannot be vetoed: what it trains is made in it")
+            return None
+        return self._backend.hold(self.model, args)  # type: ignore[no-any-return]
+
+    def call(
+        self, args: tuple[Any, ...], names: ModelNames, parts: Optional[Parts], veto: Optional[Veto] = None
+    ) -> tuple[Any, dict[str, Any]]:
         """The result of the step, and what its twin handed out.
 
         Without parts the model's own function runs; or the twin that hands out no more than the loss, where there is
@@ -112,7 +127,7 @@ class StepFunction:
         if twin is None or self._is_broken:
             return self.own(*args), {}
         with standing_in(self.model, f"{self.kind}_step", twin.step):
-            result = twin.function(*args) if twin.is_ready else self._run_first(twin, args)
+            result = self._run_twin(twin, args, veto) if twin.is_ready else self._run_first(twin, args, veto)
         if self._is_broken:
             return result, {}
         self._learn(twin)
@@ -120,7 +135,12 @@ class StepFunction:
             self._only = twin
         return self._backend.take(self.kind, result)  # type: ignore[no-any-return]
 
-    def _run_first(self, twin: Twin, args: tuple[Any, ...]) -> Any:
+    def _run_twin(self, twin: Twin, args: tuple[Any, ...], veto: Optional[Veto]) -> Any:
+        if veto is not None:
+            veto.begin()
+        return twin.function(*args)
+
+    def _run_first(self, twin: Twin, args: tuple[Any, ...], veto: Optional[Veto]) -> Any:
         """The result of the twin; that of the model's own function, on the same batch, where the twin cannot be traced.
 
         What fails in a step that runs is the program's, as it would be without us.
@@ -129,7 +149,7 @@ class StepFunction:
         batches = self._backend.batches_of_generator(args, self.model)
         if batches is not None:
             try:
-                return twin.function(iter(batches))
+                return self._run_twin(twin, (iter(batches),), veto)
             except Exception as error:
                 if self._backend.was_running(error, self.model):
                     raise
@@ -141,7 +161,7 @@ class StepFunction:
             except Exception as error:
                 self._give_up(error)
             else:
-                return twin.function(*args)
+                return self._run_twin(twin, args, veto)
         with standing_in(self.model, f"{self.kind}_step", twin.step.original):
             return self.own(*args)
 

@@ -11,7 +11,25 @@ from jax.extend.core import get_opaque_trace_state
 
 from .collecting import Collector, collecting, current
 from .handing import hand_out, take
+from .optimizers import variables_of
 from .picking import replace
+from .vetoing import optimizers_of, scales_of
+
+
+class HeldState:
+    """Copies of the arrays, since a compiled step gives away those that it gets."""
+
+    def __init__(self, model: Any, state: Any) -> None:
+        self._state = jax.tree_util.tree_map(lambda leaf: leaf.copy() if isinstance(leaf, jax.Array) else leaf, state)
+        variables = variables_of(model.optimizer)
+        scales = {id(each) for each in scales_of(optimizers_of(model))}
+        self._scales = [number for number, each in enumerate(variables) if id(each) in scales]
+
+    def give_back(self, result: Any) -> Any:
+        trainable, non_trainable, optimizer, *rest = self._state
+        new = result[1][2]
+        optimizer = type(optimizer)(new[n] if n in self._scales else old for n, old in enumerate(optimizer))
+        return result[0], (trainable, non_trainable, optimizer, *rest)
 
 
 class JaxBackend:
@@ -75,6 +93,9 @@ class JaxBackend:
         """Of a compiled step; its call need not do it again."""
         if hasattr(function, "trace"):
             function.trace(*args)
+
+    def hold(self, model: Any, args: tuple[Any, ...]) -> HeldState:
+        return HeldState(model, args[0])
 
     def weights(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
         trainable, non_trainable = result[1][:2]

@@ -63,6 +63,7 @@ def _applying(original: Callable[..., Any]) -> Callable[..., Any]:
     def apply_gradients(self: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
         pairs = list(grads_and_vars)
         update = functools.partial(original, self, pairs, *args, **kwargs)
-        return watched_update(self, [pair[0] for pair in pairs], [pair[1] for pair in pairs], update)
+        result = watched_update(self, [pair[0] for pair in pairs], [pair[1] for pair in pairs], update)
+        return self.iterations if result is None else result
 
     return apply_gradients

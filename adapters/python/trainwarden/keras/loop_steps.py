@@ -12,6 +12,7 @@ from .collecting import EVERYTHING, Collector, collecting
 from .functions import Parts
 from .names import ModelNames
 from .optimizers import learning_rate_of, variables_of
+from .vetoing import Held, Veto, scales_of
 
 _NOTHING: Parts = frozenset()
 
@@ -45,6 +46,10 @@ class Weights:
     @property
     def trainable_variables(self) -> list[Any]:
         return self.variables
+
+    @property
+    def optimizers(self) -> list[Any]:
+        return self._optimizers.all
 
     @property
     def optimizer(self) -> Optional[_Optimizers]:
@@ -94,10 +99,20 @@ class UpdateStep(_Step):
         if has_new_weights:
             self._learn(collector)
 
+    def learn(self, collector: Collector) -> None:
+        """Before it is added, if somebody wants to know what was found so far."""
+        if not collector.collections.keys() <= (self.learnt or {}).keys():
+            self._learn(collector)
+
     def own(self, *args: Any) -> None:
         self._found, self.losses = {}, 0
 
-    def call(self, args: Any, names: ModelNames, parts: Optional[Parts]) -> tuple[None, dict[str, Any]]:
+    def hold(self, args: Any) -> None:
+        return None  # who might veto it was asked before
+
+    def call(
+        self, args: Any, names: ModelNames, parts: Optional[Parts], veto: Optional[Veto] = None
+    ) -> tuple[None, dict[str, Any]]:
         found = self._found
         self.own()
         return None, found
@@ -114,18 +129,31 @@ class CompiledStep(_Step):
         self._twins: dict[Parts, Any] = {}
         self.trains: Optional[bool] = None  # None: it was never called
         self._is_fixed = False  # it has begun a stream of random numbers
+        self._resources: dict[int, Any] = {}  # of the variables that are read or written in it
 
     def own(self, *args: Any) -> Any:
         positional, by_name = args
         return self._original(self._function(), *positional, **by_name)
 
-    def call(self, args: Any, names: ModelNames, parts: Optional[Parts]) -> tuple[Any, dict[str, Any]]:
+    def hold(self, args: Any) -> Held:
+        scales = {id(each) for each in self._backend.resources_of(scales_of(self.model.optimizers))}
+        kept = [each for each in self._resources.values() if id(each) not in scales]
+        return self._backend.hold_resources(kept)  # type: ignore[no-any-return]
+
+    def call(
+        self, args: Any, names: ModelNames, parts: Optional[Parts], veto: Optional[Veto] = None
+    ) -> tuple[Any, dict[str, Any]]:
         twin = self._twins.get(EVERYTHING) if self._is_fixed else self._twins.get(_NOTHING if parts is None else parts)
         if twin is None and parts is not None:
             twin = self.twin(names, parts, *args)
         if twin is None:
             return self.own(*args), {}
+        if veto is not None:
+            veto.begin()
+        known = len(self._resources)
         result, found = self._original(twin, *args[0], **args[1])
+        if veto is not None and len(self._resources) > known:  # it was traced anew, for other arguments
+            veto.give_up()
         return result, dict(found)
 
     def twin(self, names: ModelNames, parts: Parts, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -160,6 +188,7 @@ class CompiledStep(_Step):
             with collecting(collectors[-1]):
                 result = inside(*args, **kwargs)
             collectors[-1].draws = self._backend.draws_here()
+            self._resources.update((id(each), each) for each in self._backend.resources_here())
             return result, dict(collectors[-1].found)
 
         twin = function._clone(functools.wraps(inside)(with_found))

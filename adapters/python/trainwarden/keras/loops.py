@@ -90,6 +90,17 @@ class Loops:
         if self._cycle.ends_after(id(optimizer)):
             self._end_step()
 
+    def may_update(self, collector: Collector) -> bool:
+        """By what was found before the update. False: a rule inside the training vetoes it."""
+        return self._is_let(collector) is not False
+
+    @faults.guarded("ask whether an optimizer may update")
+    def _is_let(self, collector: Collector) -> bool:
+        if not self._session.may_veto:
+            return True
+        self._updates.learn(collector)
+        return self._session.may_update(self._updates, collector.found)
+
     @faults.guarded("begin a step of a loop of one's own")
     def collector(self, optimizer: Any) -> Optional[Collector]:
         """For an update that begins. None: nobody can be told of it."""

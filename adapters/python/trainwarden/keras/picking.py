@@ -72,6 +72,7 @@ def making_optimizer(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def watched_update(optimizer: Any, gradients: Any, variables: Any, update: Callable[[], Any], scale: Any = None) -> Any:
     """Runs the update and gives its result. Somebody may be told of it, in a step of a model or in a loop of one's own.
+    None: a rule inside the training vetoes it.
 
     Arguments:
         variables: None: those that the optimizer was built for.
@@ -82,6 +83,9 @@ def watched_update(optimizer: Any, gradients: Any, variables: Any, update: Calla
     if collector is None:
         return update()
     add_gradients(collector, optimizer, gradients, variables, scale)
+    if loops is not None and not loops.may_update(collector):
+        loops.updated(optimizer, collector)
+        return None
     with collecting(collector):
         result = inner_update(collector, update)
     if loops is not None:

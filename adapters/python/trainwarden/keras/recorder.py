@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Optional
 
 from ..hook import Hook
@@ -74,22 +75,34 @@ class Recorder:
             parts.add(ACTIVATIONS)
         return frozenset(parts) if parts or hook.wants(known.loss) else None
 
-    def record(self, function: FollowedStep, result: Any, found: Mapping[str, Any]) -> None:
+    def record_inside(self, function: FollowedStep, found: Mapping[str, Any]) -> None:
+        """What a step computed on its way to new weights."""
         if function.has_news:
             function.has_news = False
             self._known(function.model).look(self._hook)
+        with self._on_the_bill():
+            if not self._hook.wants_anything():
+                return
+            collections = function.learnt or {}
+            for name, value in found.items():
+                self._keep(self._id(name, *collections.get(name, ())), value)
+
+    def record_end(self, function: FollowedStep, result: Any) -> None:
+        """What there is when it has ended."""
+        with self._on_the_bill():
+            if self._hook.wants_anything():
+                self._save(function, result)
+
+    @contextmanager
+    def _on_the_bill(self) -> Iterator[None]:
         begin = time.perf_counter_ns()
         in_hook = self._hook.report().training_thread_ns
-        if self._hook.wants_anything():
-            self._save(function, result, found)
+        yield
         spent = time.perf_counter_ns() - begin - (self._hook.report().training_thread_ns - in_hook)
         self._hook.add_cost_ns(max(0, spent))
 
-    def _save(self, function: FollowedStep, result: Any, found: Mapping[str, Any]) -> None:
+    def _save(self, function: FollowedStep, result: Any) -> None:
         known = self._known(function.model)
-        collections = function.learnt or {}
-        for name, value in found.items():
-            self._keep(self._id(name, *collections.get(name, ())), value)
         if function.gives_logs:
             self._keep_logs(known, self._backend.logs(result))
         if function.kind == "train":

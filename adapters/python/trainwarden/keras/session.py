@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from typing import Any, Optional
@@ -10,17 +11,23 @@ from .. import faults
 from .._cluster import rank_and_size
 from .._opening import open_for_attach
 from .._owners import is_owned, owning
+from ..guard import StepAdvice, may_veto
 from ..hook import Hook
 from ..stopping import StopTraining
 from .functions import FollowedStep, Parts
 from .names import ModelNames, package_of
 from .recorder import Recorder
+from .vetoing import Veto
 
 _MODES = {"train": "train", "test": "eval", "predict": "predict"}
 
 
 class Session:
-    """Captures what one thread of this process does with its models; those of others meanwhile are left alone."""
+    """Captures what one thread of this process does with its models; those of others meanwhile are left alone.
+
+    Attributes:
+        may_veto: rules inside the training can keep a step from happening.
+    """
 
     def __init__(self, run_dir: Optional[str], backend: Any) -> None:
         self._run_dir = run_dir
@@ -30,6 +37,7 @@ class Session:
         self._thread: Optional[threading.Thread] = None
         self._is_closed = False
         self._is_stopping = False
+        self.may_veto = False
 
     def run(self, function: FollowedStep, args: tuple[Any, ...]) -> Any:
         """A step of a model."""
@@ -38,13 +46,26 @@ class Session:
         if self._is_stopping and function.kind == "train":
             raise StopTraining("a request")  # the trainer was told, but the program trains on
         parts = self._begin(function)
+        veto = Veto(functools.partial(function.hold, args)) if self.may_veto and function.kind == "train" else None
         with owning():
             if self._recorder is None:
                 result, found = function.own(*args), dict[str, Any]()
             else:
-                result, found = function.call(args, self._recorder.names_of(function.model), parts)
-        self._end(function, result, found)
+                result, found = function.call(args, self._recorder.names_of(function.model), parts, veto)
+        self._record_inside(function, found)
+        if veto is not None and veto.is_possible and self._is_vetoed():
+            result = veto.take_back(result)
+        self._end(function, result)
         return result
+
+    def may_update(self, step: FollowedStep, found: dict[str, Any]) -> bool:
+        """Before an update that is not compiled, of which this was found, as `step` has learnt."""
+        if self._is_closed or not self._is_ours():
+            return True
+        self._begin(step)
+        self._record_inside(step, found)
+        found.clear()
+        return not self._is_vetoed()
 
     def names_of(self, model: Any) -> Optional[ModelNames]:
         """None: nothing is captured."""
@@ -82,17 +103,26 @@ class Session:
         return parts
 
     @faults.guarded("end a step of Keras")
-    def _end(self, function: FollowedStep, result: Any, found: dict[str, Any]) -> None:
+    def _end(self, function: FollowedStep, result: Any) -> None:
         if self._hook is None or self._recorder is None:
             return
-        self._record(self._recorder, function, result, found)
+        self._record_end(self._recorder, function, result)
         if self._hook is not None and self._hook.step().stop_requested:
             self._is_stopping = True
             function.model.stop_training = True
 
+    @faults.guarded("record what a step of Keras computes")
+    def _record_inside(self, function: FollowedStep, found: dict[str, Any]) -> None:
+        if self._recorder is not None:
+            self._recorder.record_inside(function, found)
+
+    @faults.guarded("ask whether a step of Keras may be")
+    def _is_vetoed(self) -> bool:
+        return self._hook is not None and self._hook.judge() is not StepAdvice.PROCEED
+
     @faults.guarded("record a step of Keras")
-    def _record(self, recorder: Recorder, function: FollowedStep, result: Any, found: dict[str, Any]) -> None:
-        recorder.record(function, result, found)
+    def _record_end(self, recorder: Recorder, function: FollowedStep, result: Any) -> None:
+        recorder.record_end(function, result)
 
     def _open(self, model: Any) -> Optional[Hook]:
         options: dict[str, Any] = {}
@@ -104,4 +134,8 @@ class Session:
             self._is_closed = True  # said why; once is enough
             return None
         self._recorder = Recorder(self._hook, self._backend)
+        self.may_veto = may_veto(self._hook)
+        if self.may_veto and self._hook.world_size > 1:
+            self.may_veto = False  # each sees gradients of its own, and their sum would be in some weights only
+            faults.say_once("rules cannot veto a step of a training with several workers")
         return self._hook

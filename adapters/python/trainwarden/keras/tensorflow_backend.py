@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Optional
 
 import tensorflow as tf
@@ -16,6 +16,7 @@ from .loops import Loops, pick_up_loops
 from .optimizers import learning_rate_of, variables_of
 from .picking import replace
 from .session import Session
+from .vetoing import optimizers_of, scales_of
 
 # Functions within each other, as Keras makes them: several steps, one step, conversions.
 _MAX_DEPTH = 6
@@ -23,6 +24,19 @@ _MAX_DEPTH = 6
 
 class _Apart:
     """As what a compiled function is counted."""
+
+
+class HeldResources:
+    """The values of variables. They are held, not copied: whoever overwrites one does not overwrite its memory."""
+
+    def __init__(self, resources: Iterable[Any]) -> None:
+        different = {id(each): each for each in resources}
+        self._values = [(each, _value_in(each)) for each in different.values()]
+
+    def give_back(self, result: Any) -> Any:
+        for resource, value in self._values:
+            tf.raw_ops.AssignVariableOp(resource=resource, value=value)
+        return result
 
 
 class TensorFlowBackend:
@@ -113,6 +127,28 @@ class TensorFlowBackend:
         if compiled is not None:  # else the model runs eagerly
             compiled.get_concrete_function(*args)
 
+    def hold(self, model: Any, args: tuple[Any, ...]) -> HeldResources:
+        optimizers = optimizers_of(model)
+        variables = [*model.variables, *(v for each in [*model.metrics, *optimizers] for v in variables_of(each))]
+        scales = {id(each) for each in scales_of(optimizers)}
+        return self.hold_resources(self.resources_of(each for each in variables if id(each) not in scales))
+
+    def hold_resources(self, resources: Iterable[Any]) -> HeldResources:
+        return HeldResources(resources)
+
+    def resources_of(self, variables: Iterable[Any]) -> Iterator[Any]:
+        """Those of a variable of several replicas are several."""
+        for variable in variables:
+            inner = variable if isinstance(variable, tf.Variable) else variable.value
+            for each in getattr(inner, "values", None) or [inner]:
+                yield each.handle
+
+    def resources_here(self) -> list[Any]:
+        """Of the variables that the function uses which is traced now."""
+        graph = self.trace()
+        captured = () if graph is None else graph.external_captures
+        return [each for each in captured if _type_of(each) is not None]
+
     def weights(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
         for variable in model.variables:
             yield variable, _value_of(variable)
@@ -124,6 +160,18 @@ class TensorFlowBackend:
     def learning_rate(self, model: Any, result: Any) -> Any:
         rate = learning_rate_of(model.optimizer)
         return _value_of(rate) if hasattr(rate, "assign") else rate
+
+
+def _type_of(resource: Any) -> Any:
+    """Of the values of a variable; None: it is none, or not there yet."""
+    data = getattr(resource, "_handle_data", None)
+    if resource.dtype != tf.resource or data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return None
+    return tf.dtypes.as_dtype(data.shape_and_type[0].dtype)
+
+
+def _value_in(resource: Any) -> Any:
+    return tf.raw_ops.ReadVariableOp(resource=resource, dtype=_type_of(resource))
 
 
 def _functions_in(function: Any, depth: int = 0) -> Iterator[Any]:

@@ -12,6 +12,7 @@ from .. import faults
 from .._cluster import rank_and_size
 from .._opening import open_for_attach
 from .._owners import is_owned, owning
+from ..guard import may_skip
 from ..hook import Hook
 from ..steps import Cycle
 from ..stopping import StopTraining
@@ -160,6 +161,8 @@ class GraphSession:
             return None
         self._thread = threading.current_thread()
         self._recorder = SessionRecorder(self._hook)
+        if may_skip(self._hook):
+            faults.say_once("rules cannot veto a step of a graph of TensorFlow 1; they can end the training")
         return self._recorder
 
     def _is_ours(self) -> bool:

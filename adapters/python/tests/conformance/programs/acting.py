@@ -11,8 +11,17 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--at", type=int, default=-1)
-    parser.add_argument("--what", choices=["raise", "stop", "kill", "fork"])
+    parser.add_argument("--what", choices=["raise", "stop", "kill", "fork", "poison", "leave-out"])
     return parser.parse_args()
+
+
+def batches(given, features, labels):
+    """The number of each step, and what it trains on: at the step that is named no numbers, or that one is left out."""
+    for step in range(given.steps):
+        if step == given.at and given.what == "leave-out":
+            continue
+        is_poisoned = step == given.at and given.what == "poison"
+        yield step, features * (float("nan") if is_poisoned else 1.0), labels
 
 
 def step_ended(given, step, loss):

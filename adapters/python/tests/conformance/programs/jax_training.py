@@ -27,7 +27,7 @@ def train(params, state, features, labels):
     return optax.apply_updates(params, updates), state, loss
 
 
-for step in range(given.steps):
+for step, features, labels in acting.batches(given, features, labels):
     params, state, loss = train(params, state, features, labels)
     acting.step_ended(given, step, loss)
 acting.finish(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(params)))

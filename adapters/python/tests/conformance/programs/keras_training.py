@@ -18,5 +18,18 @@ class Ended(keras.callbacks.Callback):
         self.epoch = epoch
 
 
-model.fit(features, labels, batch_size=32, epochs=given.steps, shuffle=False, verbose=0, callbacks=[Ended()])
+class Batches(keras.utils.Sequence):
+    batches = [(features, labels) for _, features, labels in acting.batches(given, features, labels)]
+
+    def __len__(self):
+        return len(self.batches)
+
+    def __getitem__(self, number):
+        return self.batches[number]
+
+
+if given.what in ("poison", "leave-out"):  # batches are not the same in all epochs
+    model.fit(Batches(), shuffle=False, verbose=0)
+else:
+    model.fit(features, labels, batch_size=32, epochs=given.steps, shuffle=False, verbose=0, callbacks=[Ended()])
 acting.finish(b"".join(np.asarray(weight).tobytes() for weight in model.get_weights()))

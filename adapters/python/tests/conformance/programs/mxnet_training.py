@@ -12,7 +12,7 @@ model.initialize(mx.init.Xavier())
 criterion = gluon.loss.L2Loss()
 trainer = gluon.Trainer(model.collect_params(), "sgd", {"learning_rate": 0.05})
 features, labels = mx.nd.array(random.rand(32, 4)), mx.nd.array(random.rand(32, 1))
-for step in range(given.steps):
+for step, features, labels in acting.batches(given, features, labels):
     with autograd.record():
         loss = criterion(model(features), labels)
     loss.backward()

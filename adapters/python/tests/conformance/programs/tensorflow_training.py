@@ -14,7 +14,7 @@ labels = tf.constant(random.random((32, 1)), tf.float32)
 
 
 @tf.function
-def step():
+def step(features, labels):
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.square(model(features, training=True) - labels))
     gradients = tape.gradient(loss, model.trainable_variables)
@@ -22,6 +22,6 @@ def step():
     return loss
 
 
-for number in range(given.steps):
-    acting.step_ended(given, number, step())
+for number, features, labels in acting.batches(given, features, labels):
+    acting.step_ended(given, number, step(features, labels))
 acting.finish(b"".join(weight.tobytes() for weight in model.get_weights()))
