@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
+from . import _horovod
 from ._arguments import parsed_parameters
 from ._frameworks import trained_with
 from .errors import AlreadyExists
@@ -24,6 +25,10 @@ def open_for_attach(
     """The hook with these options of Hook.for_attach(), in `run_dir` or where the environment says; None, said once on
     standard error, when there can be none. `frameworks`: the modules that the program trains with. `labels` come beside
     what the program parsed of its command line."""
+    if "rank" not in options:
+        place = _horovod.rank_and_size()
+        if place is not None:
+            options.update(rank=place[0], world_size=place[1])
     options["framework"] = trained_with(*frameworks)
     options["labels"] = {**parsed_parameters(), **(labels or {})}
     if run_dir is not None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Optional
 
+from .._horovod import rank_and_size as horovod_rank_and_size
 
-def horovod_rank_and_size() -> Optional[tuple[int, int]]:
-    """None where the program trains without Horovod."""
-    horovod = sys.modules.get("horovod.mxnet")
-    return None if horovod is None else (horovod.rank(), horovod.size())
+__all__ = ["horovod_rank_and_size", "rank_and_size"]
 
 
 def rank_and_size(trainer: Any) -> Optional[tuple[int, int]]:

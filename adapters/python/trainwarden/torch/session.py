@@ -17,6 +17,7 @@ from typing import Any, Callable, Optional
 import torch
 from torch.optim import Optimizer
 
+from .._horovod import sums_up_in_step
 from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
@@ -82,6 +83,7 @@ class Session(SignalListener, Training):
         self._running: list[weakref.ref[Optimizer]] = []  # optimizers whose step() runs, the outermost first
         self._passes_inside = 0  # backward passes since the last of them began
         self._nests = False  # one of them has called another's
+        self._summing: Optional[int] = None  # the optimizer of Horovod's whose step() waits for others, by its id
         self._depth = 0  # of calls of models within each other
         self._backward_depth = 0
         self._forwards = 0  # in this step
@@ -634,6 +636,11 @@ class Session(SignalListener, Training):
             if self._running:
                 return False
             self._thread = threading.get_ident()  # training has moved to another thread
+        if sums_up_in_step(optimizer) and self._summing != id(optimizer):
+            self._summing = id(optimizer)  # the step() that it calls then has the gradients
+            self._nests = True
+            return False
+        self._summing = None
         if self._running:
             self._running = [each for each in self._running if _is_running(each())]
         self._running.append(weakref.ref(optimizer))

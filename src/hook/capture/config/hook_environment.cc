@@ -24,12 +24,13 @@ namespace trainwarden {
 namespace capture {
 namespace {
 
-// The launchers' own variables, asked when TRAINWARDEN_RANK or TRAINWARDEN_WORLD_SIZE is not set: torchrun, Open MPI,
-// MVAPICH, MPICH and Intel MPI, Slurm.
-constexpr const char* kRankVariables[] = {variable::kRank,       "RANK",     "OMPI_COMM_WORLD_RANK",
+// The launchers' own variables, asked when TRAINWARDEN_RANK or TRAINWARDEN_WORLD_SIZE is not set: torchrun, horovodrun,
+// Open MPI, MVAPICH, MPICH and Intel MPI, Slurm, whose own are there in whatever its jobs start.
+constexpr const char* kRankVariables[] = {variable::kRank,       "RANK",     "HOROVOD_RANK", "OMPI_COMM_WORLD_RANK",
                                           "MV2_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-constexpr const char* kWorldSizeVariables[] = {variable::kWorldSize,  "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
-                                               "MV2_COMM_WORLD_SIZE", "PMI_SIZE",   "SLURM_STEP_NUM_TASKS"};
+constexpr const char* kWorldSizeVariables[] = {variable::kWorldSize,   "WORLD_SIZE",          "HOROVOD_SIZE",
+                                               "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE",
+                                               "SLURM_STEP_NUM_TASKS"};
 
 // The file with the hook's configuration; the second is smdebug's own variable.
 constexpr const char* kConfigVariables[] = {variable::kConfig, "SMDEBUG_CONFIG_FILE_PATH"};

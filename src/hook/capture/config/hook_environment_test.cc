@@ -173,6 +173,10 @@ TEST(HookEnvironment, LaunchersAreAskedInOrder) {
   ASSERT_TRUE(overlay_environment(environment_of(mpi), options).ok());
   EXPECT_EQ(options.rank, 1);
   EXPECT_EQ(options.world_size, 4);
+  const Variables horovodrun = {{"HOROVOD_RANK", "2"}, {"HOROVOD_SIZE", "3"}, {"SLURM_PROCID", "0"}};
+  ASSERT_TRUE(overlay_environment(environment_of(horovodrun), options).ok());
+  EXPECT_EQ(options.rank, 2);
+  EXPECT_EQ(options.world_size, 3);
   const Variables ours = {{"TRAINWARDEN_RANK", "0"}, {"RANK", "3"}, {"SLURM_STEP_NUM_TASKS", "2"}};
   ASSERT_TRUE(overlay_environment(environment_of(ours), options).ok());
   EXPECT_EQ(options.rank, 0);

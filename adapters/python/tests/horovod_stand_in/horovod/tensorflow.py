@@ -1,0 +1,31 @@
+"""horovod.tensorflow: a tape whose gradients are added up over ranks."""
+
+import tensorflow as tf
+
+from .meeting import averaged, gathered, init, is_initialized, local_rank, rank, size
+
+__all__ = ["DistributedGradientTape", "broadcast_variables", "init", "is_initialized", "local_rank", "rank", "size"]
+
+
+class _DistributedGradientTape(tf.GradientTape):
+    """Its members are put into a class derived from that of the tape which is wrapped."""
+
+    def __init__(self, tape):
+        self.__dict__.update(vars(tape))
+
+    def gradient(self, target, sources, output_gradients=None):
+        gradients = super(self.__class__, self).gradient(target, sources, output_gradients)
+        means = tf.numpy_function(lambda *arrays: averaged(arrays), gradients, [each.dtype for each in gradients])
+        for mean, gradient in zip(means, gradients):
+            mean.set_shape(gradient.shape)
+        return means
+
+
+def DistributedGradientTape(gradtape):
+    kind = type(gradtape).__name__, (type(gradtape),), dict(_DistributedGradientTape.__dict__)
+    return type(*kind)(gradtape)
+
+
+def broadcast_variables(variables, root_rank):
+    for variable in variables:
+        variable.assign(gathered([variable.numpy()])[root_rank][0])
