@@ -14,5 +14,5 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : {},
-  test: { environment: 'happy-dom', include: ['src/**/*.test.ts'] },
+  test: { environment: 'happy-dom', include: ['src/**/*.test.ts'], testTimeout: 20_000 }, // a busy machine is no fault
 });

@@ -76,11 +76,15 @@ Result<IndexedRuns> RunIndex::runs(std::chrono::milliseconds patience) {
       return entry == entries_.end() || !entry->second.row;
     });
   };
-  // Who asks may know that something is new: a look that began before that may have missed it.
-  const std::uint64_t look = looks_begun_ + 1;
-  look_ = true;
-  wake_.notify_all();
+  // Who asks may know that something is new: a look that began before that may have missed it. One that took too long
+  // to be waited for is enough for who asks again: in a folder of many runs there would be no end of asking.
+  const std::uint64_t look = look_owed_ != 0 ? look_owed_ : looks_begun_ + 1;
+  if (looks_done_ < look) {
+    look_ = true;
+    wake_.notify_all();
+  }
   const bool looked = looked_.wait_for(lock, patience, [&] { return ending_ || looks_done_ >= look; });
+  look_owed_ = looked ? 0 : look;
   IndexedRuns result;
   result.reading = std::max(static_cast<std::size_t>(unread()), std::size_t{looked ? 0u : 1u});
   for (const std::string& name : *present) {

@@ -69,6 +69,7 @@ class RunIndex {
   bool look_ = true;
   std::uint64_t looks_begun_ = 0;
   std::uint64_t looks_done_ = 0;
+  std::uint64_t look_owed_ = 0;  // that somebody asked for and did not wait for; 0: none
   bool ending_ = false;
   std::thread thread_;  // last: it uses all of the above
 };

@@ -8,6 +8,9 @@ import { openPlaces } from './places';
 /** The shortest time between two announcements for a screen reader; of several in between, the newest is made. */
 const QUIET_MS = 5000;
 
+/** Of places that somebody runs through, as layers by the arrow keys, the way back knows the first and the last. */
+const QUICK_MS = 700;
+
 export class Page {
   readonly source: HttpSource;
   link = $state.raw<Link>(parseLink(''));
@@ -22,6 +25,7 @@ export class Page {
   /** Of the run that is shown, with how many of its rules have fired; for the browser's tab. */
   title = $state('');
 
+  private quickUntil = 0;
   private waiting: string | null = null;
   private quietUntil = 0;
 
@@ -66,8 +70,10 @@ export class Page {
   go(link: Link, replace = false): void {
     const address = formatLink(link);
     if (address === formatLink(this.link)) return;
-    if (replace) history.replaceState(null, '', address);
+    const isQuick = Date.now() < this.quickUntil && link.view === this.link.view && link.run === this.link.run;
+    if (replace || isQuick) history.replaceState(null, '', address);
     else history.pushState(null, '', address);
+    if (!replace) this.quickUntil = Date.now() + QUICK_MS;
     this.link = link;
   }
 

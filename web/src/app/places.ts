@@ -13,7 +13,7 @@ const JOBS: Place = { id: 'jobs', title: 'Jobs', key: 'j', area: 'jobs', load: a
 
 const EXPERIMENTS: Place = { id: 'experiments', title: 'Experiments', key: 'x', area: 'experiments', load: async () => (await import('../views/experiments')).mount };
 const LINEAGE: Place = { id: 'lineage', title: 'Lineage', key: 'l', area: 'experiments', load: async () => (await import('../views/lineage')).mount };
-const STUDIES: Place = { id: 'studies', title: 'Studies', key: 'y', area: 'studies', load: async () => (await import('../views/studies')).mount };
+const STUDIES: Place = { id: 'studies', title: 'Studies', key: 'y', area: 'studies', places: ['trial'], load: async () => (await import('../views/studies')).mount };
 
 export const places: Place[] = [RUNS, JOBS, EXPERIMENTS, LINEAGE, STUDIES];
 

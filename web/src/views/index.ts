@@ -4,10 +4,10 @@ import type { ViewKind } from './view';
 export const views: ViewKind[] = [
   { id: 'home', title: 'Home', key: 'h', load: async () => (await import('./home')).mount },
   { id: 'system', title: 'Time', key: 'm', load: async () => (await import('./system')).mount },
-  { id: 'scalars', title: 'Scalars', key: 's', load: async () => (await import('./scalars')).mount },
-  { id: 'tensors', title: 'Tensors', key: 't', load: async () => (await import('./tensors')).mount },
-  { id: 'attention', title: 'Attention', key: 'a', load: async () => (await import('./attention')).mount },
-  { id: 'rules', title: 'Rules', key: 'u', load: async () => (await import('./rules')).mount },
+  { id: 'scalars', title: 'Scalars', key: 's', places: ['panel', 'together'], load: async () => (await import('./scalars')).mount },
+  { id: 'tensors', title: 'Tensors', key: 't', places: ['tensor'], load: async () => (await import('./tensors')).mount },
+  { id: 'attention', title: 'Attention', key: 'a', places: ['mode', 'layer', 'heads'], load: async () => (await import('./attention')).mount },
+  { id: 'rules', title: 'Rules', key: 'u', places: ['rule'], load: async () => (await import('./rules')).mount },
   { id: 'confusion', title: 'Confusion', key: 'c', load: async () => (await import('./confusion')).mount },
   { id: 'compare', title: 'Compare', key: 'd', load: async () => (await import('./compare')).mount },
 ];

@@ -27,6 +27,14 @@ export interface SeriesWords {
   counted?: boolean;
 }
 
+/** Those that somebody chooses from. */
+export const SERIES_NUMBERS: readonly string[] = ['mean', 'std', 'min', 'max', 'l1', 'l2', 'abs_mean', 'abs_max', 'sum', 'variance', 'nan_count', 'inf_count', 'zero_count', 'scalar'];
+
+/** Can it be asked of a tensor over steps? Other quantities are what a rule alone worked out. */
+export function isSeriesNumber(quantity: string): boolean {
+  return /^(?:(?:abs_)?(?:min|max|mean|std|variance|sum|prod|l1|l2)|(?:nan|inf|zero)_count|scalar)$/.test(quantity);
+}
+
 /** The places of NaN and infinities; drawn as marks, never left out. */
 export interface Oddity {
   step: number;

@@ -49,6 +49,11 @@ export interface KeyHelp {
   does: string;
 }
 
+/** Does the change lead to something else, to which there must be a way back? */
+export function leadsElsewhere(places: readonly string[] | undefined, params: Readonly<Record<string, string | undefined>>): boolean {
+  return Object.keys(params).some((word) => places?.includes(word));
+}
+
 /**
  * A view notes on the element it was mounted in what it shows, for tests, benchmarks and scripts of the page:
  * data-step is the newest global step drawn, data-drawn counts finished drawings (drawn() in ../draw/drawn.ts).
@@ -76,5 +81,7 @@ export interface ViewKind<Context extends PlaceContext = ViewContext> {
   title: string;
   /** One key that opens it, after "g". */
   key: string;
+  /** Words of the link that say what is looked at, not how: the way back undoes their change. */
+  places?: readonly string[];
   load(): Promise<MountView<Context>>;
 }

@@ -5,6 +5,7 @@ import { SourceError } from '../../data/source';
 import { h, replace } from '../../draw/dom';
 import { numberOf } from '../../draw/numbers';
 import type { ViewContext } from '../view';
+import { isSeriesNumber } from '../series';
 import { evidenceChart } from './evidence_chart';
 
 const BEFORE = 300; // steps that are shown around a firing
@@ -37,7 +38,7 @@ export class EvidenceCharts {
     if (key === this.shown) return this.place;
     this.shown = key;
     const ofVerdicts = courseOfVerdicts(rule, evidence);
-    if (evidence.tensor === '') this.draw(evidence, ofVerdicts);
+    if (evidence.tensor === '' || !isSeriesNumber(evidence.quantity)) this.draw(evidence, ofVerdicts);
     else {
       this.draw(evidence, { steps: [], values: [] }, true); // a line from verdict to verdict is not the course
       void this.load(key, evidence, ofVerdicts);
@@ -49,7 +50,7 @@ export class EvidenceCharts {
     this.shown = '';
   }
 
-  /** For a quantity that is not a statistic of a tensor, the server has no values over steps. */
+  /** Of a quantity that a rule worked out the server has no values over steps: that of its verdicts is drawn. */
   private async load(key: string, evidence: EvidenceAnswer, ofVerdicts: Course): Promise<void> {
     let course = ofVerdicts;
     try {

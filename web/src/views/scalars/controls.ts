@@ -1,14 +1,13 @@
 // The row of controls. Each changes a word of the link, nothing else.
 import { h } from '../../draw/dom';
+import { SERIES_NUMBERS } from '../series';
 import type { ViewContext } from '../view';
 import type { Words } from './words';
-
-const NUMBERS = ['mean', 'std', 'min', 'max', 'l1', 'l2', 'abs_mean', 'abs_max', 'sum', 'variance', 'nan_count', 'inf_count', 'zero_count', 'scalar'];
 
 export class Controls {
   readonly element: HTMLElement;
   private readonly search: HTMLInputElement;
-  private readonly of = select('Number', [['', 'as kept'], ...NUMBERS.map((name): [string, string] => [name, name.replace('_', ' ')])]);
+  private readonly of = select('Number', [['', 'as kept'], ...SERIES_NUMBERS.map((name): [string, string] => [name, name.replace('_', ' ')])]);
   private readonly mode = select('Mode', [['', 'all modes'], ['train', 'train'], ['eval', 'eval'], ['predict', 'predict']]);
   private readonly x = select('X', [['', 'train step'], ['step', 'step of the run'], ['time', 'wall time'], ['relative', 'seconds since the start']]);
   private readonly y = select('Y', [['', 'linear'], ['log', 'log'], ['symlog', 'symlog']]);

@@ -7,15 +7,15 @@ import type { Snapshot } from '../view';
 import { stylesOf, type ColourBy, type LineStyle, type YScale } from './look';
 import type { Series } from '../series';
 
-/** Rows of what is shown: of buckets, their least and largest numbers. */
+/** Rows of what is shown: of buckets, their least and largest numbers, and that they are. */
 export function csvRows(run: string, all: readonly Series[]): (string | number)[][] {
-  const rows: (string | number)[][] = [['run', 'series', 'mode', 'of', 'step', 'unix_seconds', 'value']];
+  const rows: (string | number)[][] = [['run', 'series', 'mode', 'of', 'step', 'unix_seconds', 'value', 'kind']];
   for (const { words, step, time, value, oddities, other } of all) {
     const odd = new Map(oddities.map(({ step: at, kind }) => [at, kind]));
     const text = { nan: 'nan', positive_inf: 'inf', negative_inf: '-inf' };
     step.forEach((at, i) => {
       const kind = odd.get(at);
-      rows.push([other?.run ?? run, words.name, words.mode ?? '', words.of, at, time[i]!, kind && Number.isNaN(value[i]) ? text[kind] : exact(value[i]!)]);
+      rows.push([other?.run ?? run, words.name, words.mode ?? '', words.of, at, time[i]!, kind && Number.isNaN(value[i]) ? text[kind] : exact(value[i]!), words.form === 'points' ? 'value' : 'extreme of several steps']);
     });
   }
   return rows;

@@ -215,7 +215,7 @@ describe('what is shown', () => {
 
   it('is written as CSV and SVG', async () => {
     expect(csvRows('r', [points()]).slice(1)).toEqual([
-      ['r', 'loss', '', 'scalar', 0, 100, '5'], ['r', 'loss', '', 'scalar', 10, 101, 'nan'], ['r', 'loss', '', 'scalar', 20, 102, '2'], ['r', 'loss', '', 'scalar', 30, 103, '1'],
+      ['r', 'loss', '', 'scalar', 0, 100, '5', 'value'], ['r', 'loss', '', 'scalar', 10, 101, 'nan', 'value'], ['r', 'loss', '', 'scalar', 20, 102, '2', 'value'], ['r', 'loss', '', 'scalar', 30, 103, '1', 'value'],
     ]);
     const text = await svg('run', [{ title: 'Losses', all: [points()], colourBy: 'series' }], 'linear').data.text();
     expect(text).toContain('Losses of run');
