@@ -17,6 +17,10 @@ programs count themselves, medians of N runs; the predicted one is that of the r
 
 Healthy trainings, tests/rules/healthy, are run once each: no rule may find anything in them.
 
+Steps are slow too when other programs take the processors away from a training, and the rules say so, rightly. While
+others used more than a tenth of the processors, what was found first, or in a twin or a healthy training, is told, and
+is no failure.
+
 Prints tables in Markdown and the figures bottlenecks.*. Exits 1 when something is not as it must be. What this machine
 has no means for is skipped, and said to be; so is that other programs kept it busy when the runs began.
 """
@@ -29,10 +33,12 @@ import json
 import os
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -43,6 +49,7 @@ from rules_table import HEALTHY, ROOT, RULE_FIRED, docstring_of
 PAIRS = ROOT / "tests" / "bottlenecks"
 LONGEST_S = 240
 TOLERANCE = 0.3
+MAX_OTHERS = 0.1  # of the processors, by other programs or other machines on the same host
 
 
 @dataclass
@@ -86,6 +93,11 @@ class Outcome:
     error: str = ""
     pace: float = 0.0  # samples per second
     findings: list[Finding] = field(default_factory=list)  # the first one first
+    others: float = 0.0  # the share of the processors that others used meanwhile
+
+    @property
+    def disturbed(self) -> bool:
+        return self.others > MAX_OTHERS
 
     @property
     def first(self) -> Optional[Finding]:
@@ -137,11 +149,12 @@ class Result:
                 yield outcome.error
                 return
         for outcome in self.faulty:
-            if not self.is_right(outcome.first):
+            if not self.is_right(outcome.first) and not outcome.disturbed:
                 yield f"first is {outcome.first or 'nothing'}, not {' or '.join(self.pair.rules)}"
         for outcome in self.mended:
             for finding in outcome.findings:
-                yield f"the twin has {finding}: {finding.message}"
+                if not outcome.disturbed:
+                    yield f"the twin has {finding}: {finding.message}"
         if not findings_only and not self.prediction_holds():
             yield f"predicted {shown(self.predicted())}, measured {shown(self.measured())}"
 
@@ -157,6 +170,30 @@ def pairs_of(folder: pathlib.Path) -> list[Pair]:
         if "rule" in said:
             pairs.append(Pair(file, said["rule"].split(" or "), said.get("names", ""), said.get("means", "")))
     return pairs
+
+
+class Others:
+    """What others use of the processors, from when it is made."""
+
+    def __init__(self) -> None:
+        self._begin = self._look()
+
+    def share(self) -> float:
+        """Of all processors, without this program's children that have ended; what a host takes away counts. 0 where
+        this program may not use all of them: others then have theirs."""
+        if len(os.sched_getaffinity(0)) != os.cpu_count():
+            return 0.0
+        wall, busy, own = (now - then for now, then in zip(self._look(), self._begin))
+        return max(0.0, busy - own) / (wall * (os.cpu_count() or 1))
+
+    @staticmethod
+    def _look() -> tuple[float, float, float]:
+        user, nice, system, _, _, irq, softirq, steal = (
+            int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+        )
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ticks = user + nice + system + irq + softirq + steal
+        return time.monotonic(), ticks / os.sysconf("SC_CLK_TCK"), children.ru_utime + children.ru_stime
 
 
 class Runner:
@@ -202,16 +239,18 @@ class Runner:
         name = f"{pathlib.Path(program[0]).stem}-{self._count}"
         command = [self._cli, "run", "--runs", str(self._runs), "--name", name, "--rules", "profiler", "--"]
         command += [self._python, *program]
+        others = Others()
         try:
             done = self._started(slow_means.in_group(group, command) if group else command, variables)
         except subprocess.TimeoutExpired:
             return Outcome(f"did not end within {LONGEST_S} s")
+        share = others.share()
         if done.returncode not in (0, RULE_FIRED):
             return Outcome(f"ended with code {done.returncode}: {done.stderr.strip()[-400:]}")
         told = re.search(r"^samples_per_second ([0-9.]+)$", done.stdout, re.MULTILINE)
         if needs_pace and not told:
             return Outcome("printed no samples_per_second")
-        return self._with_findings(Outcome(pace=float(told[1]) if told else 0.0), self._runs / name)
+        return self._with_findings(Outcome(pace=float(told[1]) if told else 0.0, others=share), self._runs / name)
 
     def _with_findings(self, outcome: Outcome, run: pathlib.Path) -> Outcome:
         try:
@@ -338,11 +377,26 @@ def report_problems(results: list[Result], healthy: dict[str, Outcome], findings
         for problem in result.problems(findings_only):
             wrong += 1
             say(f"{result.pair.name}: {problem}")
+        for outcome in result.faulty:
+            if not result.is_right(outcome.first):
+                tell_disturbed(result.pair.name, outcome)
+        for outcome in result.mended:
+            if outcome.findings:
+                tell_disturbed(f"the twin of {result.pair.name}", outcome)
     for name, outcome in healthy.items():
-        for problem in ([outcome.error] if outcome.error else []) + [f"{f}: {f.message}" for f in outcome.findings]:
+        found = [] if outcome.disturbed else [f"{f}: {f.message}" for f in outcome.findings]
+        for problem in ([outcome.error] if outcome.error else []) + found:
             wrong += 1
             say(f"{name}: {problem}")
+        if outcome.findings:
+            tell_disturbed(name, outcome)
     return 1 if wrong else 0
+
+
+def tell_disturbed(name: str, outcome: Outcome) -> None:
+    if outcome.disturbed:
+        said = "; ".join(f"{finding}: {finding.message}" for finding in outcome.findings) or "nothing"
+        say(f"BUSY: others used {100 * outcome.others:.0f} % of the processors during {name}, which has {said}")
 
 
 def options_of_command() -> argparse.Namespace:

@@ -37,10 +37,37 @@ class ResultTest(unittest.TestCase):
     def test_another_rule_first_is_wrong(self):
         (problem,) = result(first="StepOutlier").problems(findings_only=True)
         self.assertIn("first is StepOutlier", problem)
+        disturbed = result(first="StepOutlier")
+        disturbed.faulty[0].others = 0.5
+        self.assertEqual(list(disturbed.problems(findings_only=True)), [])
 
     def test_a_finding_in_the_twin_is_wrong(self):
         (problem,) = result(twin=[finding("BatchSize", 1.2)]).problems(findings_only=True)
         self.assertIn("the twin has BatchSize", problem)
+
+    def test_what_is_found_in_a_twin_while_others_work_is_told_and_is_no_failure(self):
+        made = result(twin=[finding("StepOutlier", 1.2, message="some steps are slow")])
+        made.mended[0].others = bottlenecks.MAX_OTHERS + 0.01
+        self.assertEqual(list(made.problems(findings_only=True)), [])
+        with mock.patch.object(bottlenecks, "say") as said:
+            self.assertEqual(bottlenecks.report_problems([made], {}, True), 0)
+        self.assertIn("during the twin of slow, which has StepOutlier", said.call_args.args[0])
+        made.mended[0].others = bottlenecks.MAX_OTHERS
+        self.assertEqual(len(list(made.problems(findings_only=True))), 1)
+
+    def test_what_others_use_is_without_what_is_run_here(self):
+        stat = "cpu {0} 0 0 900 0 0 0 0 0 0\n"
+        looks = [stat.format(0), stat.format(300)]  # 3 s of 2 x 2 s
+        usage = [mock.Mock(ru_utime=0.0, ru_stime=0.0), mock.Mock(ru_utime=1.5, ru_stime=0.5)]
+        with (
+            mock.patch.object(pathlib.Path, "read_text", side_effect=looks),
+            mock.patch("resource.getrusage", side_effect=usage),
+            mock.patch("time.monotonic", side_effect=[10.0, 12.0]),
+            mock.patch("os.sysconf", return_value=100),
+            mock.patch("os.cpu_count", return_value=2),
+            mock.patch("os.sched_getaffinity", return_value={0, 1}),
+        ):
+            self.assertAlmostEqual(bottlenecks.Others().share(), 0.25)
 
     def test_a_rule_that_predicts_nothing_does_not_hold(self):
         self.assertFalse(result(predicted=None).prediction_holds())
