@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +144,16 @@ def test_nothing_that_an_estimator_does_changes(runner: Runner, program: tuple[s
     ran = runner.captured(*program)
     assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
     assert (ran.attached.stdout, ran.attached.stderr) == (ran.plain.stdout, ran.plain.stderr)
+
+
+def test_metrics_of_an_evaluation_are_in_its_last_step(runner: Runner) -> None:
+    ran = runner.captured("estimator.py", "own")
+    assert names_in(ran, "metrics") == ["metrics/accuracy", "metrics/loss"]
+    assert ran.trial.tensor("metrics/accuracy").steps("eval") == [2, 5]
+    printed = [ast.literal_eval(line) for line in ran.plain.stdout.splitlines()[:2]]
+    for metric in ("accuracy", "loss"):
+        found = [ran.trial.scalar(f"metrics/{metric}", step, "eval") for step in (2, 5)]
+        assert found == pytest.approx([float(each[metric]) for each in printed])
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def attach(run_dir: Optional[str] = None) -> None:
     _replace(_MONITORED, "_HookedSession", "run", _following_monitored)
     _replace(_GRADIENTS, "", "_GradientsHelper", _following_gradients)
     _replace(_ESTIMATOR, "Estimator", "_call_model_fn", _following_models)
+    _replace(_ESTIMATOR, "Estimator", "evaluate", _following_evaluations)
 
 
 def detach() -> None:
@@ -117,6 +118,16 @@ def _following_models(original: Callable[..., Any]) -> Callable[..., Any]:
         return model
 
     return _call_model_fn
+
+
+def _following_evaluations(original: Callable[..., Any]) -> Callable[..., Any]:
+    def evaluate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        metrics = original(self, *args, **kwargs)
+        if _session is not None and isinstance(metrics, dict):
+            _session.evaluated(metrics)
+        return metrics
+
+    return evaluate
 
 
 @faults.guarded("note the model of an estimator")

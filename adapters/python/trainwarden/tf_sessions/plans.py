@@ -38,6 +38,7 @@ class RunPlan:
     others: frozenset[str] = frozenset()  # that the graph has beside them
     computed: list[Slot] = field(default_factory=list)  # fetched with the run
     read: list[Slot] = field(default_factory=list)  # variables, read before it
+    has_metrics: bool = False  # an estimator's, which come when it has evaluated
     kept: tuple[Any, ...] = ()  # what the plan is known by: alive, so that no other thing gets its id
 
 
@@ -78,6 +79,7 @@ class _Maker:
         layers = layer_tensors(forward, flowing, updates or trained)
         optimizers = frozenset(update.optimizer for update in updates.values())
         plan = RunPlan(mode, optimizers, frozenset(optimizers_of(self._graph)) - optimizers)
+        plan.has_metrics = self._notes.mode == "eval"
         plan.computed = self._computed(losses, updates.values(), layers)
         plan.read = list(self._read(updates)) if updates else []
         return plan

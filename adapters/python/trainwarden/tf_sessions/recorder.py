@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from .plans import RunPlan, Slot
 # TensorFlow prepares a graph anew for each set of tensors that is fetched of it. After so many sets it is one for all.
 _MAX_SETS = 8
 _NOTHING: tuple[int, ...] = ()
+_GLOBAL_STEP = "global_step"  # which estimators count among their metrics
 
 
 @dataclass
@@ -77,6 +78,10 @@ class SessionRecorder:
         known = self._known_of(request.plan)
         self._save(((known.computed[place], value) for place, value in zip(request.computed, values)))
         self._save(((known.read[place], value) for place, value in zip(request.read, request.values)))
+
+    def save_metrics(self, metrics: Mapping[str, Any]) -> None:
+        numbers = {name: value for name, value in metrics.items() if np.ndim(value) == 0 and name != _GLOBAL_STEP}
+        self._save((self._hook.declare(f"metrics/{name}", ["metrics"]), value) for name, value in numbers.items())
 
     def _save(self, values: Iterable[tuple[int, Any]]) -> None:
         for identity, value in values:

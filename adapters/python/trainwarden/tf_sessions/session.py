@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
 from .. import faults
@@ -57,7 +57,8 @@ class GraphSession:
             self._monitored.pop()
             if self._stop_reason is not None and self._trained is session:  # one that evaluates goes on to its end
                 session._should_stop = self._was_told = True
-            self._trained = None
+            if self._trained is session:
+                self._trained = None
 
     # Runs.
 
@@ -101,7 +102,8 @@ class GraphSession:
     def _enter(self, hook: Hook, plan: RunPlan) -> None:
         for optimizer in (*plan.optimizers, *plan.others):
             self._cycle.expect(optimizer)
-        if self._is_open_step and (plan.mode != self._mode or any(map(self._cycle.ends_before, plan.optimizers))):
+        goes_on = plan.mode == self._mode == "train" and not any(map(self._cycle.ends_before, plan.optimizers))
+        if self._is_open_step and not goes_on:
             self._end_step(hook)
         if plan.mode != self._mode:
             self._mode = plan.mode
@@ -118,11 +120,21 @@ class GraphSession:
         plan = request.plan
         if plan.mode == "train":
             self._trained = self._monitored[-1] if self._monitored else None
-        if plan.mode != "train" or self._ends_step(plan):
+        if self._ends_step(plan):
+            self._end_step(hook)
+
+    @faults.guarded("capture the metrics of an estimator")
+    def evaluated(self, metrics: Mapping[str, Any]) -> None:
+        """An estimator has evaluated: its last batch has the metrics, which are of all."""
+        hook = self._hook
+        if hook is not None and self._recorder is not None and self._is_open_step and self._mode == "eval":
+            self._recorder.save_metrics(metrics)
             self._end_step(hook)
 
     def _ends_step(self, plan: RunPlan) -> bool:
         """With the last of the optimizers that take turns. All of a run step in it."""
+        if plan.mode != "train":
+            return not plan.has_metrics
         return all([self._cycle.ends_after(optimizer) for optimizer in sorted(plan.optimizers)][-1:])
 
     def _end_step(self, hook: Hook) -> None:
