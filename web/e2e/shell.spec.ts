@@ -92,3 +92,12 @@ test('a run that is not there is told as such', async ({ page, server }) => {
   await visit(page, server, '#/run/absent/home');
   await expect(page.locator('main [role="alert"]').first()).toContainText('there is no run');
 });
+
+test('a server that has ended is told as such', async ({ page, runs, server }) => {
+  runs.write('training');
+  await visit(page, server, '#/run/training/home');
+  await expect(page.locator('[data-view="home"]')).toContainText('Progress');
+  server.close();
+  await expect(page.getByRole('alert')).toContainText('The server does not answer', { timeout: 30_000 });
+  expect(await axeViolations(page)).toEqual([]);
+});
