@@ -97,12 +97,12 @@ torch2_tests() {
   environment_tests "$set" "python on PyTorch 2, ${set#*/}" --dist loadfile adapters/python/tests/torch "$@"
 }
 
-# Keras on both of its backends, and JAX.
+# Keras on both of its backends, and JAX. [SELECTION on JAX [SELECTION on TensorFlow]]
 frameworks_tests() {
   local set=frameworks/new tests=adapters/python/tests
   ready_environment "$set" || return 0
   KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance \
-    -k "keras or tensorflow"
+    -k "${2:-keras or tensorflow}"
   KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k "${1:-keras}"
   environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "jax and not keras"
 }

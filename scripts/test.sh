@@ -219,6 +219,9 @@ quick_stages() {
 # Those that need it: its trainers and its compiler. It takes 6 s to be imported, so all of them take 20 minutes.
 readonly needs_torch2=(-k "test_trainer or compiled or recompilation")
 
+# Sessions are tested where they are at home, on TensorFlow 2.15.
+readonly keras_on_tensorflow="keras or (tensorflow and not tensorflow_)"
+
 # What the backend has a part in; all of it, as on TensorFlow, takes four minutes.
 readonly keras_on_jax="keras and (conformance or plain or ones_own or several or ragged)"
 
@@ -308,7 +311,7 @@ run_test() {
       begin_environment frameworks/old
       quick_stages stage programs
       stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
-      stage "Python package on Keras and JAX" frameworks_tests "$keras_on_jax"
+      stage "Python package on Keras and JAX" frameworks_tests "$keras_on_jax" "$keras_on_tensorflow"
       stage "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests "$keras_2"
       sanitizer_stages stage
       ;;
