@@ -116,6 +116,6 @@ old_frameworks_tests() {
   environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions $tests/conformance \
     adapters/smdebug/tests/hook/test_session_hook.py adapters/sagemaker/tests/test_estimator_seed_cells.py \
     -k "tf_sessions or tensorflow_ or session_hook or estimator"
-  environment_tests "$set" "python on Keras 2" $tests/keras $tests/conformance \
+  environment_tests "$set" "python on Keras 2" --dist loadfile $tests/keras $tests/conformance \
     adapters/smdebug/tests/hook/test_keras_hook.py -k "${1:-keras or (tensorflow and not tensorflow_)}"
 }

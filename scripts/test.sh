@@ -225,7 +225,7 @@ readonly keras_on_tensorflow="keras or (tensorflow and not tensorflow_)"
 # What the backend has a part in; all of it, as on TensorFlow, takes four minutes.
 readonly keras_on_jax="keras and (conformance or plain or ones_own or several or ragged)"
 
-# What Keras 2 has of its own; all of it, as of Keras 3, takes four minutes more.
+# What Keras 2 has of its own, in less than three minutes of one processor; all of it takes eight.
 readonly keras_2="plain or older or nested or within or may_take or graph or two_eager \
   or keras_hook or (conformance and keras and not tf_keras)"
 

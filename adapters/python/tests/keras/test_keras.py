@@ -69,6 +69,12 @@ def test_models_are_told_apart_where_there_are_several(runner: Runner, way: str)
     assert len(ran.trial.steps("train")) == (9 if way == "again" else 6)
 
 
+def test_who_is_captured_for_a_while_draws_the_same_random_numbers_behind_it(runner: Runner) -> None:
+    ran = runner.captured("models.py", "detached")
+    assert ran.attached.stdout == ran.plain.stdout and ran.attached.exit_code == 0, ran.attached.stderr
+    assert len(ran.trial.steps("train")) == 3
+
+
 def losses_of(ran: Captured) -> list[float]:
     return [float(line.split()[1]) for line in ran.plain.stdout.splitlines() if line.startswith("loss ")]
 

@@ -91,9 +91,9 @@ class StepFunction:
     def __init__(self, kind: str, model: Any, own: Callable[..., Any], backend: Any, run: Callable[..., Any]) -> None:
         self.kind = kind
         self.model = model
-        self.own = own
         self.learnt: Optional[dict[str, tuple[str, ...]]] = None  # names and collections of all that it can hand out
         self.has_news = False  # of what it learnt, or of the model
+        self._plain = own
         self._backend = backend
         self._run = run
         self._twins: dict[Parts, Twin] = {}
@@ -108,6 +108,12 @@ class StepFunction:
 
     def __call__(self, *args: Any) -> Any:
         return self._run(self, args)
+
+    def own(self, *args: Any) -> Any:
+        """The model's own; or the twin that has begun a stream of random numbers, and goes on with it."""
+        if self._only is None or self._is_broken:
+            return self._plain(*args)
+        return self._call_twin(self._only, args, None)[0]
 
     def hold(self, args: tuple[Any, ...]) -> Optional[Held]:
         if not make_variables(self.model):
@@ -125,7 +131,10 @@ class StepFunction:
         """
         twin = self._only or self._twins.get(_NOTHING if parts is None else parts) or self._twin(names, parts)
         if twin is None or self._is_broken:
-            return self.own(*args), {}
+            return self._plain(*args), {}
+        return self._call_twin(twin, args, veto)
+
+    def _call_twin(self, twin: Twin, args: tuple[Any, ...], veto: Optional[Veto]) -> tuple[Any, dict[str, Any]]:
         with standing_in(self.model, f"{self.kind}_step", twin.step):
             result = self._run_twin(twin, args, veto) if twin.is_ready else self._run_first(twin, args, veto)
         if self._is_broken:
@@ -163,7 +172,7 @@ class StepFunction:
             else:
                 return self._run_twin(twin, args, veto)
         with standing_in(self.model, f"{self.kind}_step", twin.step.original):
-            return self.own(*args)
+            return self._plain(*args)
 
     def _give_up(self, error: Exception) -> None:
         self._is_broken = True
