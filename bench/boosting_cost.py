@@ -1,9 +1,10 @@
-"""What capture costs a training of boosted trees: the same training with and without it, in turns, each in a process.
+"""What capture costs a training of boosted trees, or of scikit-learn's networks: the same training with and without it,
+in turns, each in a process.
 
-    build/venv/bin/python bench/boosting_cost.py xgboost|lightgbm [--pairs 7] [--rows 15000] [--rounds 60]
+    build/venv/bin/python bench/boosting_cost.py xgboost|lightgbm|sklearn|network [--pairs 7] [--rows 15000] [--rounds 60]
 
 Prints a line of JSON: seconds of train() alone (the median), and with capture as `trainwarden run` has it by default and
-with all trees and importances of every round, as multiples of that.
+with all trees and importances, or weights and gradients, of every round, as multiples of that.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ WAYS: dict[str, dict[str, str]] = {
     "default": {"TRAINWARDEN_ATTACH": "1"},
     "every_round": {
         "TRAINWARDEN_ATTACH": "1",
-        "TRAINWARDEN_INCLUDE_COLLECTIONS": "trees,feature_importance,predictions",
+        "TRAINWARDEN_INCLUDE_COLLECTIONS": "trees,feature_importance,predictions,weights,gradients",
         "TRAINWARDEN_SAVE_INTERVAL": "1",
     },
 }
@@ -55,6 +56,31 @@ valid = lgb.Dataset(features[rows:], labels[rows:], reference=train)
 params = {"objective": "binary", "num_leaves": 31, "num_threads": 1, "verbosity": -1}
 begin = time.perf_counter()
 lgb.train(params, train, num_boost_round=rounds, valid_sets=[valid], valid_names=["validation"])
+print(time.perf_counter() - begin)
+""",
+    "sklearn": """
+import sys, time
+import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier
+rows, rounds = int(sys.argv[1]), int(sys.argv[2])
+random = np.random.default_rng(1)
+features = random.random((rows, 30))
+labels = (features[:, 0] + features[:, 1] * features[:, 2] + 0.3 * random.standard_normal(rows) > 1).astype(int)
+begin = time.perf_counter()
+GradientBoostingClassifier(n_estimators=rounds, random_state=1).fit(features, labels)
+print(time.perf_counter() - begin)
+""",
+    "network": """
+import sys, time, warnings
+import numpy as np
+from sklearn.neural_network import MLPClassifier
+rows, rounds = int(sys.argv[1]), int(sys.argv[2])
+warnings.simplefilter("ignore")
+random = np.random.default_rng(1)
+features = random.random((rows, 30))
+labels = (features[:, 0] + features[:, 1] * features[:, 2] + 0.3 * random.standard_normal(rows) > 1).astype(int)
+begin = time.perf_counter()
+MLPClassifier(hidden_layer_sizes=(200, 100), max_iter=rounds // 10, random_state=1).fit(features, labels)
 print(time.perf_counter() - begin)
 """,
 }

@@ -10,6 +10,7 @@ _NAMES = {
     "keras": "Keras",
     "lightgbm": "LightGBM",
     "mxnet": "MXNet",
+    "sklearn": "scikit-learn",
     "tensorflow": "TensorFlow",
     "tf_keras": "Keras",
     "torch": "PyTorch",

@@ -43,6 +43,7 @@ FRAMEWORKS = [
     Framework("tensorflow_monitored", "loss", 0, False, "tensorflow"),
     Framework("tensorflow_estimator", "loss/value", 0, can_veto=False),
     Framework("jax", "loss", 143),
+    Framework("sklearn", "loss", 143),
 ]
 
 
@@ -77,7 +78,8 @@ def test_each_step_and_its_loss_are_there(runner: Runner, framework: Framework) 
     trial = ran.trial
     assert trial.steps("train") == list(range(8)) and trial.steps("eval") == []
     assert trial.state.value == "completed" and trial.losses == []
-    assert framework.name.removeprefix("tf_").partition("_")[0] in trial.framework.lower()
+    called = trial.framework.lower().replace("scikit-learn", "sklearn")
+    assert framework.name.removeprefix("tf_").partition("_")[0] in called
     found = [trial.scalar(framework.loss, step, "train") for step in trial.steps("train")]
     assert found == pytest.approx(losses_of(ran.plain), rel=1e-7)
     assert framework.loss in trial.tensor_names(collection="losses")

@@ -70,9 +70,11 @@ class Recorder:
         def compute_importances() -> dict[str, float]:
             return self._training.importances(model, self._features)
 
-        self._record("feature_importance", of_importances, compute_importances, is_due)
-        self._record("average_shap", of_contributions, lambda: self._explain(model)[0], False)
-        self._record("full_shap", of_contributions, lambda: self._explain(model)[1], False)
+        if self._training.importance_kinds:
+            self._record("feature_importance", of_importances, compute_importances, is_due)
+        if self._training.explains:
+            self._record("average_shap", of_contributions, lambda: self._explain(model)[0], False)
+            self._record("full_shap", of_contributions, lambda: self._explain(model)[1], False)
 
     def _record(
         self,

@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Optional
+from typing import Any, Callable, Optional, Protocol, TypeVar, cast
 
 from .. import faults
 from .session import Session
@@ -17,6 +17,19 @@ MAX_RUNS = 50
 _taken: set[str] = set()  # the folders of this process's runs, also of those of another framework
 
 
+class Followed(Protocol):
+    """A training that is followed."""
+
+    def fails(self, error: BaseException) -> None:
+        """It has raised."""
+
+    def close(self) -> None:
+        """It has ended."""
+
+
+_Followed = TypeVar("_Followed", bound=Followed)
+
+
 class Sessions:
     """Threads: trainings of other threads, while one is followed, are left alone."""
 
@@ -24,7 +37,7 @@ class Sessions:
         self._run_dir = run_dir
         self._runs = 0
         self._lock = threading.RLock()  # with too many faults close() is called from within
-        self._session: Optional[Session] = None
+        self._session: Optional[Followed] = None
         self._own: Optional[weakref.ref[Any]] = None  # the booster of a loop of the program's own
         self._inside = threading.local()  # .depth: calls of train() within each other
 
@@ -36,9 +49,29 @@ class Sessions:
             self._end()
             return self._start(training)
 
+    def begin_other(self, model: Any, make: Callable[[Optional[str]], _Followed]) -> Optional[_Followed]:
+        """As begin(), with a session of another kind, which `make` makes for a folder."""
+        with self._lock:
+            if self._depth() > 0 or (self._session is not None and self._own is None):
+                return None
+            self._end()
+            return self._start_other(make)
+
+    def going_on(self, model: Any, make: Callable[[Optional[str]], _Followed]) -> Optional[_Followed]:
+        """The same, for one of the calls by which a program trains a model bit by bit: its session stays, and is that
+        of the next call, until another training begins."""
+        with self._lock:
+            if self._depth() > 0:
+                return None
+            if self._session is not None and self._own is not None and self._own() is model:
+                return cast(_Followed, self._session)
+            session = self.begin_other(model, make)
+            self._own = None if session is None else weakref.ref(model)
+            return session
+
     @contextmanager
-    def following(self, session: Session) -> Iterator[None]:
-        """While train() runs; its session ends with it, however that is."""
+    def following(self, session: Followed) -> Iterator[None]:
+        """While train() runs; its session ends with it, however that is, unless it is to stay."""
         self._inside.depth = self._depth() + 1
         try:
             yield
@@ -48,8 +81,8 @@ class Sessions:
         finally:
             self._inside.depth -= 1
             with self._lock:
-                if self._session is session:
-                    self._end()
+                if self._own is None:
+                    self.end(session)
 
     @faults.guarded("follow a boosting round")
     def updated(self, booster: Any, training: Training) -> None:
@@ -61,14 +94,20 @@ class Sessions:
                 if self._start(training) is None:
                     return
                 self._own = weakref.ref(booster)
-            if self._own is None or self._own() is not booster or self._session is None:
-                return
-            self._session.own_round(booster, training)
+            session = self._session
+            if self._own is not None and self._own() is booster and isinstance(session, Session):
+                session.own_round(booster, training)
+
+    def end(self, session: Followed) -> None:
+        """The training of this session has ended."""
+        with self._lock:
+            if self._session is session:
+                self._end()
 
     def about_to_replace(self, model: Any) -> None:
         """The framework is about to empty a model that it has trained: a round that is open is the last."""
         session = self._session
-        if session is not None and session.is_of(model):
+        if isinstance(session, Session) and session.is_of(model):
             session.training_ends(model)
 
     def start_anew(self) -> None:
@@ -84,14 +123,17 @@ class Sessions:
         return getattr(self._inside, "depth", 0)
 
     def _start(self, training: Training) -> Optional[Session]:
+        return self._start_other(lambda folder: Session(folder, training))
+
+    def _start_other(self, make: Callable[[Optional[str]], _Followed]) -> Optional[_Followed]:
         if self._runs == MAX_RUNS:
             faults.say(f"{MAX_RUNS} trainings of this process were captured; those behind them are not")
         self._runs += 1
         if self._runs > MAX_RUNS:
             return None
-        folder = self._free_folder()
-        self._session = Session(folder, training)
-        return self._session
+        session = make(self._free_folder())
+        self._session = session
+        return session
 
     def _free_folder(self) -> Optional[str]:
         """RUN_DIR, RUN_DIR-2, ...; None: the environment has the word."""

@@ -30,6 +30,7 @@ class Training(Protocol):
     library: str  # the module
     importance_kinds: tuple[str, ...]
     tree_columns: tuple[str, ...]
+    explains: bool  # contributions can be had
 
     def rounds(self, model: Any) -> Optional[int]:
         """That the model has when the training begins; None: the training is to be left alone."""

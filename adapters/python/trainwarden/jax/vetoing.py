@@ -1,8 +1,8 @@
 """Vetoing: a jitted step that rules inside the training do not want gives back the state that it got.
 
-What it computes is there when it has updated already. Which of its results are the new state is seen from what comes back
-as arguments of its next call, and at first from what is built as an argument is. State of which the old one is not known
-cannot be given back: then nobody is asked.
+What it computes is there when it has updated already. Which of its results are the new state is seen from what comes
+back as arguments of its next call, and at first from what is built as an argument is. State of which the old one is not
+known cannot be given back: then nobody is asked.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from typing import Any, Callable, Optional, Protocol
 
 from .. import faults
 
-# Of a scaled loss: a batch that is too large for the scale makes it smaller, whoever vetoes the step. Those of Keras 3 are
-# the optimizer's own; those of Keras 2 its _loss_scale's.
+# Of a scaled loss: a batch that is too large for the scale makes it smaller, whoever vetoes the step. Those of Keras 3
+# are the optimizer's own; those of Keras 2 its _loss_scale's.
 _OF_SCALES = ("step_counter", "dynamic_scale", "counter", "current_loss_scale")
 
 

@@ -22,6 +22,7 @@ class LightGBMTraining:
     library = "lightgbm"
     importance_kinds: tuple[str, ...] = tuple(_KINDS)
     tree_columns: tuple[str, ...] = COLUMNS
+    explains = True
 
     def __init__(self, params: Any, train_set: Any = None, valid_sets: Any = None) -> None:
         self._params = params

@@ -20,6 +20,7 @@ class XGBoostTraining:
     library = "xgboost"
     importance_kinds: tuple[str, ...] = facts.IMPORTANCES
     tree_columns: tuple[str, ...] = COLUMNS
+    explains = True
 
     def __init__(self, params: Any, dtrain: Any, evals: Any = None) -> None:
         self._params = params

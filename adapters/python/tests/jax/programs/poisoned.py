@@ -54,7 +54,8 @@ def by_hand(params):
     @jax.jit
     def train(params, seen, features, labels):
         gradients = jax.grad(error)(params, features, labels)
-        return jax.tree.map(lambda p, g: p - 0.05 * g, params, gradients), {"sum": seen["sum"] + features, "n": seen["n"] + 1}
+        params = jax.tree.map(lambda p, g: p - 0.05 * g, params, gradients)
+        return params, {"sum": seen["sum"] + features, "n": seen["n"] + 1}
 
     seen = {"sum": jnp.zeros((16, 4)), "n": jnp.zeros(())}
     for x, y in batches:
