@@ -14,7 +14,7 @@ import trainwarden
 IS_KERAS_2 = version(os.environ.get("KERAS_PACKAGE", "keras")).startswith("2.")
 BACKEND = "tensorflow" if IS_KERAS_2 else os.environ.get("KERAS_BACKEND", "tensorflow")
 WAYS = ["plain", "by_batch", "eager", "first"]
-if not IS_KERAS_2:  # which accumulates nothing, and whose compiled step has other last bits in the state of the optimizer
+if not IS_KERAS_2:  # which accumulates nothing, and compiles other last bits into the state of the optimizer
     WAYS += ["compiled", "accumulation"]
 LOOPS = ["graph", "compiled", "eager", "two", "two_eager"]
 
