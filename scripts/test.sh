@@ -219,8 +219,9 @@ quick_stages() {
 # Those that need it: its trainers and its compiler. It takes 6 s to be imported, so all of them take 20 minutes.
 readonly needs_torch2=(-k "test_trainer or compiled or recompilation")
 
-# Sessions are tested where they are at home, on TensorFlow 2.15.
-readonly keras_on_tensorflow="keras or (tensorflow and not tensorflow_)"
+# Sessions are tested where they are at home, on TensorFlow 2.15; some ways of a veto with --all alone.
+readonly keras_on_tensorflow="(keras or (tensorflow and not tensorflow_)) \
+  and not ((vetoed or silent) and (eager or accumulation or by_batch))"
 
 # What the backend has a part in; all of it, as on TensorFlow, takes four minutes.
 readonly keras_on_jax="keras and (conformance or plain or ones_own or several or ragged)"
