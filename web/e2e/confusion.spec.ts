@@ -39,5 +39,8 @@ test('the matrix is compared with another step', async ({ page, runs, server }) 
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowRight');
   await expect(page.locator('[data-cell]')).toHaveText("ant taken for bee: 8 of 32 samples, 100.0 % of the label's 8, 50.0 % of the prediction's 16; in B 0 of 32, 0.0 % of the label's 8: +100.0 points");
+  await expect(page.locator('[data-classes] thead th').last()).toHaveText('F1 in B');
+  await expect(page.locator('[data-classes] thead th').last()).toBeInViewport({ ratio: 1 }); // as all columns, it has a heading in sight
+  expect(await page.locator('.confusion-side').evaluate((side) => side.scrollWidth - side.clientWidth)).toBe(0);
   await picture(page, 'confusion-difference');
 });

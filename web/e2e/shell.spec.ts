@@ -62,6 +62,19 @@ test('views open by keys, the sheet tells them, and the way back works', async (
   await expect(page.locator('[data-view="home"]')).toBeVisible();
 });
 
+test('what was typed in a field that the way back takes from the page stays out of the next view', async ({ page, runs, server }) => {
+  runs.write('training');
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  await visit(page, server, '#/run/training/home');
+  await page.goto(server.at('#/run/training/scalars'));
+  await page.locator('[data-search]').pressSequentially('lo');
+  await page.goBack();
+  await expect(page.locator('[data-view="home"] [data-test="steps"]')).toContainText('72');
+  await expect(page).not.toHaveURL(/q=/);
+  expect(errors).toEqual([]);
+});
+
 test('dark and light are chosen and kept; both have contrast', async ({ page, runs, server }) => {
   runs.write('training');
   await visit(page, server, '#/run/training/home');

@@ -24,6 +24,16 @@ format::OrderedJson step_ranges_json(std::span<const views::StridedSteps> ranges
   return list;
 }
 
+format::OrderedJson modes_json(const views::RunSteps& steps) {
+  auto modes = format::OrderedJson::array();
+  for (const views::ModeSteps& mode : steps.modes) {
+    modes.push_back({{"mode", name(mode.mode)},
+                     {"steps", step_ranges_json(mode.steps)},
+                     {"mode_steps", step_ranges_json(mode.mode_steps)}});
+  }
+  return modes;
+}
+
 void ArraysReply::add(std::string name, DType dtype, std::vector<std::int64_t> shape, std::string bytes) {
   arrays_.push_back({std::move(name), dtype, std::move(shape), std::move(bytes)});
 }

@@ -11,6 +11,7 @@
 #include "data/format/json_number.h"
 #include "trainwarden/dtype.h"
 #include "ui/answers/route.h"
+#include "ui/views/run_steps.h"
 #include "ui/views/step_ranges.h"
 
 namespace trainwarden::answers {
@@ -20,6 +21,8 @@ using format::json_number;
 Reply json_reply(const format::OrderedJson& document);
 // [[first, stride, count], ...]
 format::OrderedJson step_ranges_json(std::span<const views::StridedSteps> ranges);
+// [{mode, steps, mode_steps}, ...]: how each mode counts the run's steps.
+format::OrderedJson modes_json(const views::RunSteps& steps);
 
 // A safetensors document (type "application/vnd.safetensors"), one array after another. The words of `metadata` are
 // texts; those that are more than a text are JSON in a text.

@@ -82,19 +82,13 @@ Result<Reply> steps_of_run(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   const views::RunSteps steps = use.memory<views::RunStepsMemory>().read(use.trial());
-  OrderedJson modes = OrderedJson::array();
-  for (const views::ModeSteps& mode : steps.modes) {
-    modes.push_back({{"mode", name(mode.mode)},
-                     {"steps", step_ranges_json(mode.steps)},
-                     {"mode_steps", step_ranges_json(mode.mode_steps)}});
-  }
   // Only where all was recorded: what died says so by its state, and one that goes on has not failed.
   const std::string failure = steps.state == RunState::kCompleted ? views::failure_of(use.trial()) : "";
   return json_reply({{"state", name(steps.state)},
                      {"failure", failure.empty() ? OrderedJson() : OrderedJson(failure)},
                      {"last_complete", steps.last_complete},
                      {"steps", step_ranges_json(steps.steps)},
-                     {"modes", std::move(modes)}});
+                     {"modes", modes_json(steps)}});
 }
 
 OrderedJson progress_json(const views::RunHome& home) {

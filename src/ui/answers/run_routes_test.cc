@@ -121,6 +121,20 @@ TEST_F(RunRoutesTest, GiveSeries) {
   EXPECT_EQ(words.at(1).at("left"), 0);
 }
 
+TEST_F(RunRoutesTest, SayWithSeriesHowModesCount) {
+  const auto words_of = [&](views::Query::Parameters query) {
+    query["tensors"] = views::tensor_id_of("loss");
+    const auto reply = ask(series_routes(), "/runs/{run}/series", std::move(query));
+    return format::decode_safetensors_header(as_bytes(*reply->body), reply->body->size())->metadata;
+  };
+  EXPECT_EQ(Json::parse(words_of({{"with", "modes"}}).at("modes")),
+            ask_json(run_routes(), "/runs/{run}/steps").at("modes"));
+  EXPECT_EQ(words_of({}).count("modes"), 0u);
+  const auto wrong =
+      ask(series_routes(), "/runs/{run}/series", {{"tensors", views::tensor_id_of("loss")}, {"with", "x"}});
+  EXPECT_EQ(wrong.status().code(), Code::kInvalidArgument);
+}
+
 TEST_F(RunRoutesTest, GiveASeriesForEachMode) {
   const auto ask_loss = [&](views::Query::Parameters query) {
     query["tensors"] = views::tensor_id_of("loss");

@@ -9,6 +9,7 @@
 #include "ui/answers/route.h"
 #include "ui/views/metric_frame.h"
 #include "ui/views/metric_series.h"
+#include "ui/views/run_steps.h"
 #include "ui/views/series.h"
 
 namespace trainwarden::answers {
@@ -110,16 +111,22 @@ OrderedJson output_json(const Trial& trial) {
 struct AskedSeries {
   views::SeriesQuestion question;
   bool by_mode = false;
+  // How the modes count the steps, too: who draws a run that is written asks once for each step.
+  bool with_modes = false;
 };
+
+Result<bool> has_choice(const views::Query& query, std::string_view key, std::string_view choice) {
+  const std::string text = query.text(key);
+  if (text.empty() || text == choice) return text == choice;
+  return Status(Code::kInvalidArgument,
+                fmt::format("{}: expected {} or nothing, found \"{}\"", key, choice, printable(text)));
+}
 
 Result<AskedSeries> asked_series(const views::Query& query) {
   AskedSeries asked;
   TRAINWARDEN_ASSIGN_OR_RETURN(asked.question, question_of(query));
-  const std::string by = query.text("by");
-  if (!by.empty() && by != "mode") {
-    return Status(Code::kInvalidArgument, fmt::format("by: expected mode or nothing, found \"{}\"", printable(by)));
-  }
-  asked.by_mode = by == "mode";
+  TRAINWARDEN_ASSIGN_OR_RETURN(asked.by_mode, has_choice(query, "by", "mode"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(asked.with_modes, has_choice(query, "with", "modes"));
   if (asked.by_mode && asked.question.mode) {
     return Status(Code::kInvalidArgument, "by=mode gives a series for each mode; leave out mode");
   }
@@ -156,7 +163,7 @@ void add_series(const views::Series& series, const std::string& id, ArraysReply&
 // One after the other, so that the last may find its patience spent: it then says how much is left.
 Result<Reply> series_of_run(const Request& request, const Services& services) {
   const views::Query& query = request.query;
-  TRAINWARDEN_RETURN_IF_ERROR(query.only({"tensors", "of", "mode", "by", "worker", "from", "to", "buckets"}));
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"tensors", "of", "mode", "by", "worker", "from", "to", "buckets", "with"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto ids, query.list("tensors", kMostSeriesTensors));
   TRAINWARDEN_ASSIGN_OR_RETURN(AskedSeries asked, asked_series(query));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
@@ -169,6 +176,9 @@ Result<Reply> series_of_run(const Request& request, const Services& services) {
   }
   reply.note_json("series", list);
   reply.note_json("output", output_json(use.trial()));
+  if (asked.with_modes) {
+    reply.note_json("modes", modes_json(use.memory<views::RunStepsMemory>().read(use.trial())));
+  }
   return std::move(reply).to_reply();
 }
 

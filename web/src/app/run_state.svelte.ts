@@ -1,9 +1,13 @@
 // RunInView: the run that the page shows, followed while it is written.
 import { loadFirings, type Firing } from '../data/firings';
 import { idOf } from '../data/ids';
+import { Pace } from '../data/pace';
 import { SourceError, type Notice, type Source } from '../data/source';
 import { StepRanges, type Range } from '../data/step_ranges';
 import { asSourceError } from './page.svelte';
+
+/** The time bar moves no more often than this; what a view shows does not wait for it. */
+const STEPS_MS = 250;
 
 /** GET /runs/{run}/steps. */
 export interface StepsAnswer {
@@ -37,6 +41,7 @@ export class RunInView {
   private askAgain = false;
   private firingsAreOld = true;
   private readonly forget: () => void;
+  private readonly steadily = new Pace(STEPS_MS, () => void this.ask());
 
   constructor(
     private readonly source: Source,
@@ -49,6 +54,7 @@ export class RunInView {
 
   destroy(): void {
     this.forget();
+    this.steadily.stop();
   }
 
   /** Of a global step: its mode and the step of that mode. */
@@ -64,7 +70,8 @@ export class RunInView {
   private receive(notice: Notice): void {
     if (notice.run !== this.id && notice.run !== '') return;
     ++this.news;
-    if (notice.kind !== 'steps') this.firingsAreOld = true;
+    if (notice.kind === 'steps') return this.steadily.ask();
+    this.firingsAreOld = true;
     void this.ask();
   }
 

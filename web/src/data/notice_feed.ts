@@ -1,6 +1,7 @@
 // NoticeFeed: the server's small notices. One tab of a browser reads the stream and passes it on to the others, because a browser
 // opens no more than six connections to one server. Without a stream the list of runs is polled every two seconds.
 import { EventStream } from './event_stream';
+import { HeldNotices } from './held_notices';
 import type { Notice } from './source';
 
 /** saved: a page without a server, which gets no news. */
@@ -16,6 +17,7 @@ export class NoticeFeed {
   private readonly listeners = new Set<(notice: Notice) => void>();
   private readonly stateListeners = new Set<(state: FeedState) => void>();
   private readonly channel: BroadcastChannel | null;
+  private readonly held = new HeldNotices((notice) => this.tell(notice));
   private stopping: AbortController | null = null;
   private lastId: string | undefined;
   private seen = new Map<string, string>(); // by run, its last row (polling)
@@ -64,7 +66,11 @@ export class NoticeFeed {
 
   private receive(said: Notice | FeedState): void {
     if (typeof said === 'string') this.enter(said);
-    else for (const listener of [...this.listeners]) listener(said);
+    else this.held.take(said);
+  }
+
+  private tell(notice: Notice): void {
+    for (const listener of [...this.listeners]) listener(notice);
   }
 
   private notify(notice: Notice): void {

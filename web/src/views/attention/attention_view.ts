@@ -3,6 +3,7 @@
 import { h, replace } from '../../draw/dom';
 import { drawn } from '../../draw/drawn';
 import { count } from '../../draw/numbers';
+import { Pace } from '../../data/pace';
 import { SourceError } from '../../data/source';
 import { StepRanges } from '../../data/step_ranges';
 import { shown as shownText } from '../../data/text';
@@ -27,6 +28,9 @@ const TITLES: Record<AttentionMode, [title: string, hint: string]> = {
   mapping: ['Mapping', 'which tensors are queries, keys, weights and tokens'],
 };
 
+/** At most one look at a growing run in this time. */
+const NEWS_MS = 250;
+
 const WARNING = 'Attention shows where a head looks. By itself it does not explain why the model answers as it does.';
 
 export class AttentionView implements View {
@@ -48,6 +52,7 @@ export class AttentionView implements View {
   private readonly asked = new Latest();
   private readonly made = new Latest();
   private readonly comparison: Comparison;
+  private readonly news = new Pace(NEWS_MS, () => this.ask());
   private readonly forget: () => void;
   private listing: Listing | null = null;
   private attentionSteps = new StepRanges([]);
@@ -74,7 +79,7 @@ export class AttentionView implements View {
       this.assumed, this.problem, this.host, h('p', { class: 'at-warning' }, WARNING),
     );
     this.forget = context.source.notices((notice) => {
-      if (notice.run === context.run.id && notice.kind !== 'runs') this.ask();
+      if (notice.run === context.run.id && notice.kind !== 'runs') this.news.ask();
     });
     element.addEventListener('keydown', this.onKey);
     this.ask();
@@ -115,6 +120,7 @@ export class AttentionView implements View {
 
   destroy(): void {
     this.forget();
+    this.news.stop();
     this.asked.drop();
     this.made.drop();
     this.loader.giveUpAllBut([]);

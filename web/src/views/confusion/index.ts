@@ -130,6 +130,7 @@ class ConfusionView implements View {
     const { aligned: other = null, missing = 0 } = b ? alignedTo(matrix, b) : {};
     this.content = { matrix, order, other, colouring: { normalisation, logarithmic: log === '1', hideDiagonal: diagonal === '0' } };
     this.body.hidden = false;
+    this.body.classList.toggle('confusion-compared', other !== null);
     replace(this.note, h('p', { 'data-summary': '' }, summaryOf(matrix)), why !== '' && h('p', { class: 'muted', 'data-why': '' }, why), ...this.comparison(b, missing), ...warnings(matrix));
     this.picture.show(this.content, this.cell());
     const show = (row: number, column: number) => this.context.change({ cell: `${row},${column}` });

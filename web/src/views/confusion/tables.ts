@@ -1,8 +1,13 @@
 // The numbers of each class, the confusions that occur most, and the matrix as a table.
-import { h } from '../../draw/dom';
-import { cellInWords, percent, topConfusions, withInterval, type Matrix } from './matrix';
+import { h, type Child } from '../../draw/dom';
+import { cellInWords, percent, topConfusions, type Interval, type Matrix } from './matrix';
 
 const MOST_CELLS = 60 * 60;
+
+/** The interval below its value: beside it the last columns would not fit, with B. */
+function withIntervalBelow({ value, low, high }: Interval): Child[] {
+  return Number.isNaN(value) ? ['–'] : [percent(value), ' ', h('span', { class: 'confusion-interval' }, `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`)];
+}
 
 /** With the recall and F1 of what it is compared with, whose rows are in the same places. */
 export function classTable(matrix: Matrix, order: readonly number[], other: Matrix | null): HTMLElement {
@@ -14,10 +19,10 @@ export function classTable(matrix: Matrix, order: readonly number[], other: Matr
     h('thead', {}, h('tr', {}, ...titles.map((title, i) => h('th', { scope: 'col', class: i > 0 ? 'number' : undefined }, title)))),
     h('tbody', {}, ...order.map((place) => {
       const row = matrix.rows[place]!;
-      const cells = [row.actual, row.predicted, withInterval(row.precision), withInterval(row.recall), percent(row.f1)];
+      const cells: Child[][] = [[row.actual], [row.predicted], withIntervalBelow(row.precision), withIntervalBelow(row.recall), [percent(row.f1)]];
       const there = other?.rows[place];
-      if (there) cells.push(withInterval(there.recall), percent(there.f1));
-      return h('tr', {}, h('th', { scope: 'row' }, row.name), ...cells.map((cell) => h('td', { class: 'number' }, cell)));
+      if (there) cells.push(withIntervalBelow(there.recall), [percent(there.f1)]);
+      return h('tr', {}, h('th', { scope: 'row' }, row.name), ...cells.map((cell) => h('td', { class: 'number' }, ...cell)));
     })),
   );
 }

@@ -1,5 +1,6 @@
 // The numbers of a run, asked for in as few requests as may be.
 import { idOf } from '../../data/ids';
+import type { Arrays } from '../../data/safetensors';
 import type { Parameters, Source } from '../../data/source';
 import { seriesOf, toldApart, type Series } from '../series';
 import { TrainSteps, type RunSteps } from './axis';
@@ -31,21 +32,20 @@ export class SeriesFeed {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** What can be drawn, and how its steps are counted. True: asked for anew. */
+  /** What can be drawn. True: asked for anew. */
   async look(): Promise<boolean> {
     const isOld = performance.now() - this.choicesMs > CHOICES_AGE_MS || this.choices.length === 0;
-    const steps = this.source.json<RunSteps>(`/runs/${this.run}/steps`, {}, this.signal).then((answer) => new TrainSteps(answer), () => null);
-    if (isOld) {
-      this.choices = (await this.source.json<{ tensors: Choice[] }>(`/runs/${this.run}/series/choices`, {}, this.signal)).tensors;
-      this.choicesMs = performance.now();
-    }
-    this.train = await steps;
-    return isOld;
+    if (!isOld) return false;
+    this.choices = (await this.source.json<{ tensors: Choice[] }>(`/runs/${this.run}/series/choices`, {}, this.signal)).tensors;
+    this.choicesMs = performance.now();
+    return true;
   }
 
-  /** Of these choices, by mode unless one is asked for. */
+  /** Of these choices, by mode unless one is asked for. The same answer says how steps are counted. */
   async series(ids: readonly string[], question: Question): Promise<Series[]> {
-    return this.ask(this.run, ids, question, (output) => (this.output = output));
+    const series = await this.ask(this.run, ids, question, (answer) => this.note(answer));
+    this.train ??= await this.askTrain();
+    return series;
   }
 
   /** The same of other runs, as far as they have them. */
@@ -61,12 +61,23 @@ export class SeriesFeed {
     return series.map((each) => ({ ...each, words: { ...each.words, id: `${each.words.id}@${place}` }, other: { run, place, of: each.words.id } }));
   }
 
-  private async ask(run: string, ids: readonly string[], { of, mode, from, to, buckets }: Question, note?: (output: Output | null | undefined) => void): Promise<Series[]> {
-    const parameters: Parameters = { of, mode, by: mode ? undefined : 'mode', from, to, buckets };
+  private note(answer: Arrays): void {
+    this.output = answer.json<Output | null>('output');
+    const modes = answer.json<RunSteps['modes']>('modes');
+    if (modes) this.train = new TrainSteps({ modes });
+  }
+
+  /** A saved page keeps answers that do not say it. */
+  private async askTrain(): Promise<TrainSteps | null> {
+    return this.source.json<RunSteps>(`/runs/${this.run}/steps`, {}, this.signal).then((answer) => new TrainSteps(answer), () => null);
+  }
+
+  private async ask(run: string, ids: readonly string[], { of, mode, from, to, buckets }: Question, note?: (answer: Arrays) => void): Promise<Series[]> {
+    const parameters: Parameters = { of, mode, by: mode ? undefined : 'mode', from, to, buckets, with: note && 'modes' };
     const parts: string[][] = [];
     for (let i = 0; i < ids.length; i += MOST_AT_ONCE) parts.push(ids.slice(i, i + MOST_AT_ONCE));
     const answers = await Promise.all(parts.map((part) => this.source.arrays(`/runs/${run}/series`, { tensors: part.join(','), ...parameters }, this.signal)));
-    if (answers.length > 0) note?.(answers[0]!.json<Output | null>('output'));
+    if (answers.length > 0) note?.(answers[0]!);
     return toldApart(answers.flatMap(seriesOf));
   }
 

@@ -1,7 +1,7 @@
 // Images and kernels as strips: a row for each of them, a column for each step.
 import { type Frame, Picture } from '../../draw/canvas';
-import { blueOrange, type Lut, paint, viridis } from '../../draw/colours';
 import { h, replace } from '../../draw/dom';
+import { keepingFocus } from '../../draw/focus';
 import { count, exact, short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
 import { StepRanges } from '../../data/step_ranges';
@@ -10,35 +10,21 @@ import { type Axes, axesOf, sliceOf } from './axes';
 import { axesBar } from './axes_bar';
 import { Elements } from './element_text';
 import { type Look, type Pane, type PaneOwner, stepOf } from './pane';
+import { PALETTES, SmallPictures, type Palette, type PictureColumn, type PictureRange } from './small_pictures';
 import { svgOfPng } from './svg_picture';
 
 type ScaleChoice = 'picture' | 'strip' | 'shared';
 const SCALES: [ScaleChoice, string][] = [['shared', 'One for all'], ['strip', 'Each row'], ['picture', 'Each picture']];
-const PALETTES = ['gray', 'viridis', 'signed'] as const;
-type Palette = (typeof PALETTES)[number];
 const MOST_COLUMNS = 24;
+const MOST_KEPT = 48; // columns: who goes back and forth finds them again
+const MOST_EXACT = 64; // pictures of which the exact elements are kept
 const ROWS = 16; // on a page
 const GAP = 6;
 const LEFT = 64;
 const TOP = 20;
 
-/** One step's pictures: all rows. */
-export interface Column {
-  step: number;
-  rows: number;
-  height: number;
-  width: number;
-  fullHeight: number;
-  fullWidth: number;
-  pixels: Uint8Array; // rows x height x width
-  low: Float64Array;
-  high: Float64Array;
-  nan: Float64Array;
-  inf: Float64Array;
-}
-
 /** Lowest and highest number of what shares a scale with (row, column). Null: nothing finite. */
-export function rangeFor(columns: readonly Column[], row: number, column: number, choice: ScaleChoice, symmetric: boolean): [low: number, high: number] | null {
+export function rangeFor(columns: readonly PictureColumn[], row: number, column: number, choice: ScaleChoice, symmetric: boolean): PictureRange | null {
   let low = Infinity;
   let high = -Infinity;
   columns.forEach((of, c) => {
@@ -55,21 +41,6 @@ export function rangeFor(columns: readonly Column[], row: number, column: number
   return [-far, far];
 }
 
-/** From a picture's own scale to the one that is drawn: the place in [0, 1] of each of its 256 pixels. NaN stays NaN. */
-export function levels(low: number, high: number, range: [low: number, high: number] | null): Float64Array {
-  return Float64Array.from({ length: 256 }, (_, pixel) => {
-    if (pixel === 0 || !range) return NaN;
-    const value = low + ((pixel - 1) / 254) * (high - low);
-    return range[1] === range[0] ? 0.5 : (value - range[0]) / (range[1] - range[0]);
-  });
-}
-
-let grayLut: Lut | null = null;
-function gray(): Lut {
-  grayLut ??= Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3));
-  return grayLut;
-}
-
 export class PicturesPane implements Pane {
   readonly element = h('div', { class: 'tn-pane', 'data-pane': 'pictures' });
   private readonly bar = h('div', {});
@@ -79,12 +50,15 @@ export class PicturesPane implements Pane {
   private readonly stage = h('div', {});
   private readonly table = h('div', {});
   private readonly picture: Picture;
-  private readonly columns = new Map<number, Column>();
+  private readonly columns = new Map<number, PictureColumn>();
+  private readonly small = new SmallPictures();
   private readonly exactParts = new Map<string, Elements | 'asked'>();
   private look: Look | null = null;
   private shape: number[] = [];
   private axes: Axes = { over: null, down: null, across: null, at: [] };
   private of = '';
+  private barOf = '';
+  private size = '';
   private asking = new AbortController();
   private busy = false;
   private leftOut = '';
@@ -115,13 +89,14 @@ export class PicturesPane implements Pane {
       this.exactParts.clear();
       this.leftOut = '';
     }
-    replace(this.bar, axesBar(this.shape, this.axes, true, (words) => this.owner.context.change({ ...words, row: undefined })), this.controls());
+    this.drawBar();
     if (this.axes.down === null || this.axes.across === null) {
       this.note.textContent = 'A picture needs two dimensions, one down and one across.';
       return;
     }
     void this.load();
-    this.draw();
+    if (!this.busy) this.draw(); // else once what is missing has come
+    else if (this.columns.size === 0) this.note.textContent = 'Reading pictures …';
   }
 
   csv(): (string | number)[][] {
@@ -208,11 +183,34 @@ export class PicturesPane implements Pane {
       this.owner.failed(error);
     }
     this.busy = false;
+    this.forgetUnseen();
     this.draw();
     void this.load();
   }
 
+  /** A strip that follows a training would else grow for hours. */
+  private forgetUnseen(): void {
+    const seen = new Set(this.steps());
+    for (const step of this.columns.keys()) {
+      if (this.columns.size <= MOST_KEPT) break;
+      if (!seen.has(step)) this.columns.delete(step);
+    }
+    for (const step of this.failedSteps) if (!seen.has(step)) this.failedSteps.delete(step);
+    for (const key of this.exactParts.keys()) {
+      if (this.exactParts.size <= MOST_EXACT) break;
+      this.exactParts.delete(key);
+    }
+  }
+
   // --- controls
+
+  /** As long as it says the same it stays: somebody may be in the midst of choosing. */
+  private drawBar(): void {
+    const of = JSON.stringify([this.shape, this.axes, this.look!.params]);
+    if (of === this.barOf) return;
+    this.barOf = of;
+    keepingFocus(this.bar, () => replace(this.bar, axesBar(this.shape, this.axes, true, (words) => this.owner.context.change({ ...words, row: undefined })), this.controls()));
+  }
 
   private controls(): HTMLElement {
     const change = this.owner.context.change.bind(this.owner.context);
@@ -234,11 +232,11 @@ export class PicturesPane implements Pane {
 
   // --- drawing
 
-  private inSight(): Column[] {
+  private inSight(): PictureColumn[] {
     return this.steps().flatMap((step) => this.columns.get(step) ?? []);
   }
 
-  private side(columns: readonly Column[]): { zoom: number; wide: number; tall: number } {
+  private side(columns: readonly PictureColumn[]): { zoom: number; wide: number; tall: number } {
     const of = columns[0]!;
     const zoom = Math.max(1, Math.floor(72 / Math.max(of.width, of.height)));
     return { zoom, wide: of.width * zoom + GAP, tall: of.height * zoom + GAP };
@@ -251,10 +249,7 @@ export class PicturesPane implements Pane {
       return;
     }
     const { wide, tall } = this.side(columns);
-    const atEnd = this.wide.scrollLeft + this.wide.clientWidth >= this.wide.scrollWidth - 2;
-    this.stage.style.width = `${LEFT + columns.length * wide}px`;
-    this.stage.style.height = `${TOP + columns[0]!.rows * tall}px`;
-    if (atEnd) this.wide.scrollLeft = this.wide.scrollWidth; // the newest stay in sight
+    this.resize(LEFT + columns.length * wide, TOP + columns[0]!.rows * tall);
     this.picture.schedule();
     const all = rangeFor(columns, 0, 0, 'shared', false);
     const signed = this.palette() === 'signed' && this.scaleChoice() === 'shared' && all ? Math.max(Math.abs(all[0]), Math.abs(all[1])) : null;
@@ -268,6 +263,16 @@ export class PicturesPane implements Pane {
     this.owner.drawn(columns.at(-1)!.step);
   }
 
+  private resize(width: number, height: number): void {
+    const size = `${width} ${height}`;
+    if (size === this.size) return; // to ask how far it is scrolled costs a layout of the page
+    this.size = size;
+    const atEnd = this.wide.scrollLeft + this.wide.clientWidth >= this.wide.scrollWidth - 2;
+    this.stage.style.width = `${width}px`;
+    this.stage.style.height = `${height}px`;
+    if (atEnd) this.wide.scrollLeft = this.wide.scrollWidth; // the newest stay in sight
+  }
+
   private paint({ context, width }: Frame): void {
     const columns = this.inSight();
     if (columns.length === 0) return;
@@ -277,6 +282,8 @@ export class PicturesPane implements Pane {
     context.fillRect(0, 0, width, TOP + columns[0]!.rows * tall);
     context.imageSmoothingEnabled = false;
     context.font = '11px system-ui, sans-serif';
+    const [scale, palette] = [this.scaleChoice(), this.palette()];
+    const shared = scale === 'shared' ? rangeFor(columns, 0, 0, 'shared', palette === 'signed') : null;
     columns.forEach((of, c) => {
       const x = LEFT + c * wide;
       context.fillStyle = theme.text;
@@ -284,7 +291,8 @@ export class PicturesPane implements Pane {
       context.fillText(String(of.step), x + (wide - GAP) / 2, 12, wide);
       for (let row = 0; row < of.rows; ++row) {
         const y = TOP + row * tall;
-        context.drawImage(this.small(of, row, c, columns), x, y, of.width * zoom, of.height * zoom);
+        const range = scale === 'shared' ? shared : rangeFor(columns, row, c, scale, palette === 'signed');
+        context.drawImage(this.small.of(of, row, range, palette), x, y, of.width * zoom, of.height * zoom);
         if (of.step === this.at.step && row === this.at.row) {
           context.strokeStyle = theme.accent;
           context.lineWidth = 2;
@@ -297,20 +305,6 @@ export class PicturesPane implements Pane {
     for (let row = 0; row < columns[0]!.rows; ++row) {
       if (this.axes.over !== null) context.fillText(String(this.firstRow() + row), LEFT - 8, TOP + row * tall + tall / 2);
     }
-  }
-
-  private small(of: Column, row: number, column: number, columns: readonly Column[]): HTMLCanvasElement {
-    const signed = this.palette() === 'signed';
-    const lut = signed ? blueOrange() : this.palette() === 'gray' ? gray() : viridis();
-    const places = levels(of.low[row]!, of.high[row]!, rangeFor(columns, row, column, this.scaleChoice(), signed));
-    const image = new ImageData(of.width, of.height);
-    const each = of.width * of.height;
-    for (let i = 0; i < each; ++i) paint(lut, places[of.pixels[row * each + i]!]!, image.data, 4 * i);
-    const canvas = document.createElement('canvas');
-    canvas.width = of.width;
-    canvas.height = of.height;
-    canvas.getContext('2d')?.putImageData(image, 0, 0);
-    return canvas;
   }
 
   // --- reading numbers
@@ -387,14 +381,22 @@ export class PicturesPane implements Pane {
     return null;
   }
 
-  private drawTable(columns: readonly Column[]): void {
+  /** Filled while it is open: it has a row for each picture. */
+  private drawTable(columns: readonly PictureColumn[]): void {
     const open = this.table.querySelector('details')?.open ?? false;
+    const details = h('details', { open }, h('summary', {}, 'Limits of each picture, as a table'), open && this.tableOf(columns));
+    details.addEventListener('toggle', () => {
+      if (details.open && details.children.length === 1) details.append(this.tableOf(this.inSight()));
+    });
+    keepingFocus(this.table, () => replace(this.table, details));
+  }
+
+  private tableOf(columns: readonly PictureColumn[]): HTMLElement {
     const rows = columns.flatMap((of) => Array.from({ length: of.rows }, (_, row) =>
       h('tr', {}, h('th', { scope: 'row', class: 'number' }, of.step), h('td', { class: 'number' }, this.firstRow() + row), h('td', { class: 'number' }, exact(of.low[row]!)),
         h('td', { class: 'number' }, exact(of.high[row]!)), h('td', { class: 'number' }, of.nan[row]!))));
     const titles = ['step', 'row', 'lowest', 'highest', 'NaN'];
-    replace(this.table, h('details', { open }, h('summary', {}, 'Limits of each picture, as a table'),
-      h('div', { class: 'tn-wide', tabindex: '0', role: 'region', 'aria-label': 'Limits of each picture' },
-        h('table', { class: 'table' }, h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))), h('tbody', {}, ...rows)))));
+    return h('div', { class: 'tn-wide', tabindex: '0', role: 'region', 'aria-label': 'Limits of each picture' },
+      h('table', { class: 'table' }, h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))), h('tbody', {}, ...rows)));
   }
 }

@@ -9,7 +9,8 @@ import { columnsOf, type Histograms, placeOf } from './histogram_pane';
 import { LIMITS, sharesOf } from './dtype_limits';
 import { axesOf, sliceOf } from './axes';
 import { copyLines } from './copy_lines';
-import { type Column, levels, rangeFor } from './pictures_pane';
+import { rangeFor } from './pictures_pane';
+import { levels, SmallPictures, type PictureColumn } from './small_pictures';
 import { TensorsView } from './tensors_view';
 import { indexText, scaleOf } from './values_pane';
 
@@ -253,7 +254,7 @@ describe('one tensor', () => {
 });
 
 describe('pictures', () => {
-  const column = (step: number, low: number[], high: number[]): Column => ({
+  const column = (step: number, low: number[], high: number[]): PictureColumn => ({
     step, rows: low.length, height: 1, width: 1, fullHeight: 1, fullWidth: 1, pixels: new Uint8Array(low.length),
     low: Float64Array.from(low), high: Float64Array.from(high), nan: new Float64Array(low.length), inf: new Float64Array(low.length),
   });
@@ -271,6 +272,24 @@ describe('pictures', () => {
     const places = levels(0, 1, [-1, 3]);
     expect([places[0], places[1], places[255]]).toEqual([NaN, 0.25, 0.5]);
     expect(levels(2, 2, [2, 2])[128]).toBe(0.5);
+  });
+
+  it('are painted anew only when their scale or colours have changed', () => {
+    const painted: number[][] = [];
+    const context = { putImageData: ({ data }: ImageData) => painted.push([...data.slice(0, 4)]) };
+    vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockReturnValue(context as never);
+    vi.stubGlobal('ImageData', class { readonly data: Uint8ClampedArray; constructor(width: number, height: number) { this.data = new Uint8ClampedArray(4 * width * height); } });
+    const small = new SmallPictures();
+    const canvas = small.of(columns[0]!, 0, [0, 1], 'gray');
+    expect(small.of(columns[0]!, 0, [0, 1], 'gray')).toBe(canvas);
+    expect(painted).toHaveLength(1);
+    small.of(columns[0]!, 0, [0, 2], 'gray');
+    small.of(columns[0]!, 1, [0, 2], 'gray');
+    small.of(columns[1]!, 0, [0, 2], 'gray');
+    expect(painted).toHaveLength(4);
+    expect(painted[0]![3]).toBe(255);
+    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
   });
 });
 

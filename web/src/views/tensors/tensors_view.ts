@@ -63,7 +63,8 @@ export class TensorsView implements View {
   update(state: ViewState): void {
     const before = this.state;
     this.state = state;
-    if (before.params !== state.params || before.step !== state.step) this.fault.hidden = true;
+    if (before.params === state.params && before.step === state.step) return; // news, which renew themselves
+    this.fault.hidden = true;
     if (before.params['tensor'] !== state.params['tensor']) void this.renew();
     this.show();
   }
