@@ -13,6 +13,7 @@
 #include "judge/rules/capture_needs.h"
 #include "judge/rules/rule_history.h"
 #include "judge/rules/run_diagnosis.h"
+#include "react/events/description.h"
 #include "store/journal/run_folder.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/attach.h"
@@ -283,8 +284,11 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
     const auto loss = views::last_loss(**trial);
     const std::string& framework = (*trial)->framework();
-    emit(stderr, "trainwarden: run {} {}, {}{}{}\n", run_name(plan.run), name((*trial)->state()),
-         progress_text(**trial), framework.empty() ? "" : fmt::format(" with {}", framework),
+    const auto view = events::view_run(**trial);
+    const RunState state = (*trial)->state();
+    emit(stderr, "trainwarden: run {} {}, {}{}{}\n", run_name(plan.run),
+         view.ok() ? status_text(state, *view) : std::string(name(state)), progress_text(**trial),
+         framework.empty() ? "" : fmt::format(" with {}", framework),
          loss ? fmt::format(", loss {} at step {}", format_number(loss->value), loss->step) : "");
   }
   if (journal::read_run(*storage::Location(plan.run).shared_storage()).value_or({}).awaits_worker) {

@@ -18,7 +18,7 @@ namespace {
 
 using catalogue::CataloguedRun;
 
-// "completed (Failed)"; a foreign run with its recorder.
+// "completed", "failed"; a foreign run with its recorder.
 std::string state_cell(const CataloguedRun& run) {
   constexpr std::array kStates = {RunState::kRunning, RunState::kCompleted, RunState::kStopped, RunState::kDied};
   const auto* const state =

@@ -9,6 +9,7 @@ std::string status_text(RunState state, const events::RunView& view) {
 }
 
 std::string status_text(RunState state, events::SecondaryStatus status) {
+  if (state == RunState::kCompleted && status == events::SecondaryStatus::kFailed) return "failed";
   std::string text(name(state));
   const bool says_the_same = (state == RunState::kRunning && primary_of(status) == events::PrimaryStatus::kInProgress &&
                               status != events::SecondaryStatus::kInterrupted) ||

@@ -9,8 +9,8 @@
 
 namespace trainwarden::cli {
 
-// How a run's state and its status are shown together: "completed", or "completed (Failed)" when its exit code says
-// more.
+// How a run's state and its status are shown together: "completed", "failed" where its hook was closed and its program
+// failed, or both, as "completed (Stopped)", where they say different things.
 std::string status_text(RunState state, const events::RunView& view);
 std::string status_text(RunState state, events::SecondaryStatus status);
 

@@ -16,5 +16,13 @@ TEST(AgeText, AClockThatWentBackIsNoAge) {
   EXPECT_EQ(age_text(10 * kSummarySecond, 0), "just now");
 }
 
+TEST(StatusText, SaysOnceWhatIsTheSame) {
+  using events::SecondaryStatus;
+  EXPECT_EQ(status_text(RunState::kCompleted, SecondaryStatus::kCompleted), "completed");
+  EXPECT_EQ(status_text(RunState::kCompleted, SecondaryStatus::kFailed), "failed");
+  EXPECT_EQ(status_text(RunState::kDied, SecondaryStatus::kFailed), "died");
+  EXPECT_EQ(status_text(RunState::kCompleted, SecondaryStatus::kStopped), "completed (Stopped)");
+}
+
 }  // namespace
 }  // namespace trainwarden::cli

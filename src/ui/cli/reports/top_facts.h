@@ -50,7 +50,7 @@ struct RuleLine {
 
 struct TopFacts {
   std::string run;
-  std::string state;  // "running", "completed (Failed)"
+  std::string state;  // "running", "failed"
   bool running = false;
   std::int64_t created_unix_ns = 0;
   std::int64_t last_unix_ns = 0;
