@@ -344,6 +344,27 @@ void look_for_recurrence_over_samples(const Case& seen, Findings& findings) {
                       {}});
 }
 
+// What a recurrent layer gave for places past the end of a sequence is zeros; whoever takes the last place of all
+// sequences takes those of the shorter ones.
+void look_for_rows_past_the_end(const Case& seen, Findings& findings) {
+  constexpr double kMany = 0.1;
+  const auto& modules = seen.structure().modules;
+  const bool has_recurrence = std::any_of(modules.begin(), modules.end(), [](const Module& module) {
+    return module.kind == "LSTM" || module.kind == "GRU" || module.kind == "RNN";
+  });
+  const double share = median_of(seen.history, "empty_rows");
+  if (!has_recurrence || !(share > kMany)) return;
+  findings.push_back({"inputs_scrambled",
+                      0.88,
+                      fmt::format("A linear layer gets nothing but zeros for {:.0f} % of the samples: the place behind "
+                                  "the end of their sequences",
+                                  100 * share),
+                      {"take what the recurrent layer gives at the last place of each sequence, or its final state"},
+                      {},
+                      0,
+                      {}});
+}
+
 }  // namespace
 
 void look_at_inputs(const Case& seen, Findings& findings) {
@@ -358,6 +379,7 @@ void look_at_inputs(const Case& seen, Findings& findings) {
   look_for_mixed_axes(seen, findings);
   look_for_mixed_samples(seen, findings);
   look_for_recurrence_over_samples(seen, findings);
+  look_for_rows_past_the_end(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

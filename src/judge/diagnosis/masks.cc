@@ -12,6 +12,8 @@ namespace trainwarden::diagnosis {
 namespace {
 
 constexpr double kNearlyAll = 0.95, kHardlyAny = 0.05;
+// Of shares that padding adds to.
+constexpr double kMostlyHidden = 0.9, kAlike = 0.1;
 
 // Padding is alike in all samples, and what is not padding differs: which of the two does the mask hide?
 void look_for_reversed_key_mask(const Case& seen, Findings& findings) {
@@ -30,50 +32,69 @@ void look_for_reversed_key_mask(const Case& seen, Findings& findings) {
        seen.place("backward")});
 }
 
-struct Filled {
-  bool is_of_keys = false;
-  double first = 0, second = 0, third = 0;
-};
-
 double setting(const GraphNode& node, std::string_view key) {
   const auto found = node.settings.find(key);
   return found == node.settings.end() ? kUnknown : found->second;
 }
 
-std::optional<Filled> filled_by(const GraphNode& node) {
-  if (node.operation != "MaskedFill" || !std::isfinite(setting(node, "filled/0"))) return std::nullopt;
-  return Filled{setting(node, "filled/0") > 0.5, setting(node, "filled/1"), setting(node, "filled/2"),
-                setting(node, "filled/3")};
+bool is_over_keys(const GraphNode& softmax) {
+  const double dim = setting(softmax, "dim");
+  return dim == -1 || dim == setting(softmax, "axes") - 1;
 }
 
-std::optional<CauseFinding> reversed(const Filled& filled) {
-  const auto percent = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
-  if (filled.is_of_keys) {
-    const double padding = filled.first, others = filled.second;
-    if (!(padding < kHardlyAny) || !(others > kNearlyAll)) return std::nullopt;
-    return CauseFinding{"attention_mask",
-                        0.92,
-                        "The mask of an attention is turned around: it hides the tokens, and shows the padding",
-                        {fmt::format("{} of the tokens are hidden, and {} of the padding that rows end with",
-                                     percent(others), percent(padding))}};
-  }
-  const double above = filled.first, own = filled.second, below = filled.third;
-  if (above < kHardlyAny && below > kNearlyAll) {
+// The shares that are hidden, of padding and of other places.
+struct HiddenKeys {
+  double padding = kUnknown, others = kUnknown;
+};
+// The same of pairs whose key comes after the query, is at its place, comes before it, and is the next one after it.
+struct HiddenPairs {
+  double above = kUnknown, own = kUnknown, below = kUnknown, next = kUnknown;
+};
+
+HiddenKeys keys_hidden_by(const GraphNode& node) {
+  if (node.operation == "Softmax") return {setting(node, "hidden_keys/0"), setting(node, "hidden_keys/1")};
+  const bool is_of_keys = node.operation == "MaskedFill" && setting(node, "filled/0") > 0.5;
+  return is_of_keys ? HiddenKeys{setting(node, "filled/1"), setting(node, "filled/2")} : HiddenKeys{};
+}
+
+HiddenPairs pairs_hidden_by(const GraphNode& node) {
+  if (node.operation == "Softmax")
+    return {setting(node, "pairs/0"), setting(node, "pairs/1"), setting(node, "pairs/2"), setting(node, "pairs/3")};
+  const bool is_of_pairs = node.operation == "MaskedFill" && setting(node, "filled/0") < 0.5;
+  if (!is_of_pairs) return {};
+  return {setting(node, "filled/1"), setting(node, "filled/2"), setting(node, "filled/3"), setting(node, "filled/4")};
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", 100 * share);
+}
+
+std::optional<CauseFinding> reversed(const HiddenKeys& hidden) {
+  if (!(hidden.padding < kHardlyAny) || !(hidden.others > kNearlyAll)) return std::nullopt;
+  return CauseFinding{"attention_mask",
+                      0.92,
+                      "The mask of an attention is turned around: it hides the tokens, and shows the padding",
+                      {fmt::format("{} of the tokens are hidden, and {} of the padding that rows end with",
+                                   percent(hidden.others), percent(hidden.padding))}};
+}
+
+std::optional<CauseFinding> reversed(const HiddenPairs& hidden) {
+  if (hidden.above < kHardlyAny && hidden.below > kNearlyAll) {
     return CauseFinding{"attention_mask",
                         0.9,
                         "The causal mask of an attention is turned around: each place sees what follows, not what was",
                         {fmt::format("{} of the pairs are hidden where a key comes before its query, {} where it comes "
                                      "after",
-                                     percent(below), percent(above))}};
+                                     percent(hidden.below), percent(hidden.above))}};
   }
-  const double others = (above + below) / 2;
-  if (own > kNearlyAll && others > 0.02 && others < 0.6) {
+  const double others = (hidden.above + hidden.below) / 2;
+  if (hidden.own > kNearlyAll && others > 0.02 && others < 0.6) {
     return CauseFinding{"attention_mask",
                         0.65,
                         "The mask of an attention may be turned around: it hides each place from itself, and most "
                         "others it shows",
                         {fmt::format("hidden are {} of the places from themselves, and {} of all other pairs",
-                                     percent(own), percent(others))}};
+                                     percent(hidden.own), percent(others))}};
   }
   return std::nullopt;
 }
@@ -81,8 +102,8 @@ std::optional<CauseFinding> reversed(const Filled& filled) {
 void look_for_reversed_fill(const Case& seen, Findings& findings) {
   if (seen.graph() == nullptr) return;
   for (const GraphNode& node : seen.graph()->nodes) {
-    const auto filled = filled_by(node);
-    auto finding = filled ? reversed(*filled) : std::nullopt;
+    auto finding = reversed(keys_hidden_by(node));
+    if (!finding) finding = reversed(pairs_hidden_by(node));
     if (!finding) continue;
     finding->place = seen.place("backward");
     findings.push_back(*std::move(finding));
@@ -104,30 +125,48 @@ bool is_unmasked(const Graph& graph, std::size_t at) {
   return false;
 }
 
+// Does it show as much of what follows as of what was, whatever else it leaves out?
+bool shows_what_follows(const HiddenPairs& hidden) {
+  return hidden.above < kMostlyHidden && hidden.above - hidden.below < kAlike;
+}
+
+// Does it hide the next place no more than a place from itself?
+bool shows_the_next(const HiddenPairs& hidden) {
+  return hidden.next < kMostlyHidden && hidden.next - hidden.own < kAlike;
+}
+
 // The targets are the next tokens of the input, and an attention lets each place see them.
 void look_for_missing_causal_mask(const Case& seen, Findings& findings) {
   const Graph* const graph = seen.graph();
   if (graph == nullptr || !(median_of(seen.history, "shift_match", 1) > 0.97)) return;
   const double length = median_of(seen.history, "input_shape", 1);
-  std::size_t open = 0, all = 0;
+  std::size_t open = 0, late = 0, all = 0;
   for (const GraphNode& node : graph->nodes) {
     if (node.operation.rfind("ScaledDotProduct", 0) == 0) {
       ++all;
       open += setting(node, "hides") == 0 ? 1 : 0;
     } else if (node.operation == "Softmax" && setting(node, "keys") == length && setting(node, "queries") == length) {
       ++all;
-      open += setting(node, "dim") == -1 && !node.from.empty() && is_unmasked(*graph, node.from.front()) ? 1 : 0;
+      if (!is_over_keys(node) || node.from.empty()) continue;
+      const HiddenPairs hidden = pairs_hidden_by(node);
+      const bool shows_all =
+          std::isfinite(hidden.above) ? shows_what_follows(hidden) : is_unmasked(*graph, node.from.front());
+      open += shows_all ? 1 : 0;
+      late += !shows_all && shows_the_next(hidden) ? 1 : 0;
     }
   }
-  if (open == 0) return;
-  findings.push_back({"attention_mask",
-                      0.92,
-                      "The model sees the tokens that it must predict: its attention has no causal mask",
-                      {fmt::format("{} of {} attentions of the loss leave no pair of places out", open, all),
-                       "each target is the token one place on in the input"},
-                      {},
-                      0,
-                      seen.place("backward")});
+  if (open + late == 0) return;
+  findings.push_back(
+      {"attention_mask",
+       0.92,
+       open > 0 ? "The model sees the tokens that it must predict: its attention has no causal mask"
+                : "The model sees the tokens that it must predict: its causal mask begins one place late",
+       {open > 0 ? fmt::format("{} of {} attentions of the loss show what follows as much as what was", open, all)
+                 : fmt::format("{} of {} attentions of the loss show each place the next one", late, all),
+        "each target is the token one place on in the input"},
+       {},
+       0,
+       seen.place("backward")});
 }
 
 // At the first step queries and keys mean nothing yet, and attention is spread over all keys.
@@ -136,7 +175,7 @@ void look_for_sharp_attention(const Case& seen, Findings& findings) {
   if (seen.graph() == nullptr) return;
   Values peaks;
   for (const GraphNode& node : seen.graph()->nodes) {
-    if (node.operation == "Softmax" && setting(node, "dim") == -1 && setting(node, "keys") >= kFewKeys)
+    if (node.operation == "Softmax" && is_over_keys(node) && setting(node, "keys") >= kFewKeys)
       peaks.push_back(setting(node, "peak"));
   }
   if (!(median(peaks) > kSharp)) return;

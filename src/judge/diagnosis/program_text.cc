@@ -41,7 +41,7 @@ void add_setting(std::map<std::string, double, std::less<>>& settings, const std
   if (value.is_boolean()) settings[key] = value.get<bool>() ? 1 : 0;
   if (value.is_number()) settings[key] = value.get<double>();
   if (!value.is_array()) return;
-  for (std::size_t i = 0; i < std::min<std::size_t>(value.size(), 4); ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(value.size(), 5); ++i) {
     if (value[i].is_number()) settings[fmt::format("{}/{}", key, i)] = value[i].get<double>();
   }
 }

@@ -35,6 +35,18 @@ TEST(Masks, OneThatIsFilledIn) {
   EXPECT_EQ(filled("0, 0, 1, 0"), "");                // each from itself, as in a contrastive loss
 }
 
+TEST(Masks, OneThatShowsInTheWeights) {
+  const auto cause = [](const char* shares) {
+    return cause_of_graph(fmt::format(R"([["Softmax",[1],{{"dim":-1,"axes":4,{}}}],["leaf",[],{{}}]])", shares));
+  };
+  EXPECT_EQ(cause(R"("hidden_keys":[0,1,0.3])"), "attention_mask");
+  EXPECT_EQ(cause(R"("hidden_keys":[1,0,0.3])"), "");
+  EXPECT_EQ(cause(R"("hidden_keys":[0,0,0.3])"), "");  // whoever masks nothing may have reasons
+  EXPECT_EQ(cause(R"("pairs":[0,0,1])"), "attention_mask");
+  EXPECT_EQ(cause(R"("pairs":[1,0,0])"), "");
+  EXPECT_EQ(cause(R"("pairs":[0.3,0.3,0.3],"hidden_keys":[1,0,0.3])"), "");
+}
+
 // Scores of 8 queries and keys, and whatever comes between them and their softmax.
 std::string attention(const char* between, double peak) {
   return fmt::format(R"([["Softmax",[1],{{"dim":-1,"axes":4,"queries":8,"keys":8,"peak":{}}}],{},["leaf",[],{{}}]])",
@@ -53,6 +65,20 @@ TEST(Masks, NoneWhereTheTargetsAreTheNextTokens) {
   EXPECT_EQ(cause(open, 0.4), "");  // another task
   EXPECT_EQ(cause(attention(R"(["MaskedFill",[2],{}],["Bmm",[3],{}])", 0.2), 1), "");
   EXPECT_EQ(cause(attention(R"(["Add",[2],{}],["Bmm",[3],{}])", 0.2), 1), "");  // of a mask of infinities
+  const auto hidden = [&](const char* pairs) {
+    return cause(fmt::format(R"([["Softmax",[1],{{"dim":3,"axes":4,"queries":8,"keys":8,"pairs":[{}]}}],)"
+                             R"(["Add",[2],{{}}],["leaf",[],{{}}]])",
+                             pairs),
+                 1);
+  };
+  EXPECT_EQ(hidden("0, 0, 0"), "attention_mask");        // a bias was added that hides nothing
+  EXPECT_EQ(hidden("0.4, 0.4, 0.4"), "attention_mask");  // padding alone
+  EXPECT_EQ(hidden("1, 0, 0"), "");
+  EXPECT_EQ(hidden("1, 0.4, 0.7"), "");                           // and what lies far back
+  EXPECT_EQ(hidden("0.75, 0, 0, 0"), "attention_mask");           // all but the next one
+  EXPECT_EQ(hidden("0.89, 0.17, 0.04, 0.18"), "attention_mask");  // and padding
+  EXPECT_EQ(hidden("1, 0, 0, 1"), "");
+  EXPECT_EQ(hidden("1, 0.17, 0.04, 1"), "");
   const auto torchs_own = [](const char* hides) {
     return fmt::format(R"([["ScaledDotProductFlashAttentionForCpu",[1],{{"hides":{}}}],["leaf",[],{{}}]])", hides);
   };
@@ -425,6 +451,18 @@ TEST(Axes, HeadsThatAViewCuts) {
   EXPECT_EQ(cause_of_graph(R"([["ScaledDotProductFlashAttentionForCpu",[1],{"sizes":[32,4,15,10]}],)"
                            R"(["View",[2],{"sizes":[32,15,40]}],["leaf",[],{}]])"),
             "inputs_scrambled");
+}
+
+TEST(Axes, ThePlaceBehindTheEndOfASequence) {
+  const auto cause = [](const char* kind, double share) {
+    TrainingUnderTest training;
+    training.modules += fmt::format(R"(,{{"name":"r","kind":"{}","leaf":true}})", kind);
+    training.numbers = {{"empty_rows", {share}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("GRU", 0.6), "inputs_scrambled");
+  EXPECT_EQ(cause("GRU", 0.02), "");
+  EXPECT_EQ(cause("Embedding", 0.6), "");  // bags that are empty
 }
 
 TEST(Axes, StatesOfSeveralSamplesInARow) {

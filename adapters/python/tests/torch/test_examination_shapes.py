@@ -14,7 +14,8 @@ from trainwarden.torch.examination.batches import Compared
 from trainwarden.torch.examination.exchanged import Exchanges, exchanged
 from trainwarden.torch.examination.fed import Fed
 from trainwarden.torch.examination.graph import graph_of
-from trainwarden.torch.examination.masks import Masks, filled, spreads
+from trainwarden.torch.examination.empty_rows import EmptyRows
+from trainwarden.torch.examination.masks import Masks, filled, hidden_by, spreads, trailing
 from trainwarden.torch.examination.numbers import Numbers
 
 
@@ -85,13 +86,57 @@ def test_a_mask_of_keys_hides_what_is_alike(batch_first: bool) -> None:
 
 def test_what_masked_fill_hides() -> None:
     causal = torch.ones(5, 5, dtype=torch.bool).triu(1)
-    assert filled(causal, None) == [0.0, 1.0, 0.0, 0.0]
-    assert filled(~causal, None) == [0.0, 0.0, 1.0, 1.0]
+    assert filled(causal, None) == [0.0, 1.0, 0.0, 0.0, 1.0]
+    assert filled(~causal, None) == [0.0, 0.0, 1.0, 1.0, 0.0]
+    assert filled(torch.ones(5, 5, dtype=torch.bool).triu(2), None) == [0.0, pytest.approx(0.6), 0.0, 0.0, 0.0]
     tokens = torch.tensor([[4, 5, 0, 0], [3, 2, 1, 0], [5, 0, 0, 0], [6, 7, 0, 0]])
     padding = tokens == 0
     assert filled(padding[:, None, None, :], tokens) == [1.0, 1.0, 0.0, 0.5]
     assert filled(~padding[:, None, None, :], tokens) == [1.0, 0.0, 1.0, 0.5]
     assert filled(padding[:, None, None, :], None) is None
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_whom_an_attention_hides_shows_in_its_weights(heads: int, is_causal: bool) -> None:
+    tokens = torch.tensor([[4, 5, 0, 0, 0], [3, 2, 1, 9, 0], [5, 3, 2, 2, 1], [6, 7, 7, 0, 0]])
+    padding = tokens == 0
+    scores = torch.randn(4, heads, 5, 5)
+    for mask, of_padding, of_others in ((padding, 1.0, 0.0), (~padding, 0.0, 1.0)):
+        hidden = mask[:, None, None, :].expand(4, heads, 5, 5)
+        if is_causal:
+            hidden = hidden | torch.ones(5, 5, dtype=torch.bool).triu(1)
+        weights = (scores + hidden * -1e9).softmax(dim=-1)
+        padding_hidden, others_hidden, share = hidden_by(weights, tokens)["hidden_keys"]
+        assert (padding_hidden, others_hidden) == (of_padding, of_others)
+        assert share == pytest.approx(6 / 15)  # of the three that have some
+    causal = (scores + torch.ones(5, 5).triu(1) * -1e9).softmax(dim=-1)
+    assert hidden_by(causal, None) == {"pairs": [1.0, 0.0, 0.0, 1.0]}
+    assert hidden_by(scores.softmax(dim=-1), None) == {"pairs": [0.0, 0.0, 0.0, 0.0]}
+    assert hidden_by(torch.rand(4, 1, 3), tokens) == {}  # of other places
+
+
+def test_what_rows_are_filled_up_with() -> None:
+    rows = torch.randn(3, 4, 2)
+    rows[0, 2:] = 0
+    rows[1, 1] = 0
+    found = trailing(rows)
+    assert found is not None and found.tolist() == [[False, False, True, True], [False] * 4, [False] * 4]
+    assert trailing(torch.randn(3, 4, 2)) is None and trailing(torch.randn(3, 4)) is None
+    assert trailing(torch.zeros(3, 4, dtype=torch.long)) is None  # nothing else is there
+
+
+def test_samples_of_which_a_layer_gets_zeros_alone() -> None:
+    rows = torch.randn(8, 3)
+    rows[:2] = 0
+    seen = EmptyRows()
+    seen.see(nn.Linear(3, 2), (rows[:4],))  # too few to tell
+    seen.see(nn.Linear(3, 2), (torch.zeros(8, 2, 3),))
+    seen.see(nn.ReLU(), (rows,))
+    assert numbers_of(seen) == {}
+    seen.see(nn.Linear(3, 2), (rows,))
+    seen.see(nn.Linear(3, 2), (torch.randn(8, 3),))
+    assert numbers_of(seen)["empty_rows"] == [0.25]
 
 
 def test_the_graph_tells_signs_and_masks() -> None:
@@ -101,7 +146,10 @@ def test_the_graph_tells_signs_and_masks() -> None:
     nodes = graph_of(loss, {}, [], None)[0]["nodes"]
     factors = [node[2].get("factor") for node in nodes if node[0] in ("Mul", "Div")]
     assert factors == [-1, 1, 1]
-    assert [node[2]["filled"] for node in nodes if node[0] == "MaskedFill"] == [[0.0, 1.0, 0.0, 0.0]]
+    assert [node[2]["filled"] for node in nodes if node[0] == "MaskedFill"] == [[0.0, 1.0, 0.0, 0.0, 1.0]]
+    weights = (value + mask * -1e9).softmax(dim=2)
+    nodes = graph_of(weights.sum(), {}, [], None)[0]["nodes"]
+    assert [node[2]["pairs"] for node in nodes if node[0] == "Softmax"] == [[1.0, 0.0, 0.0, 1.0]]
     mixed = (value * torch.randn(6, 5, 5)).mean()
     assert [node[2]["factor"] for node in graph_of(mixed, {}, [], None)[0]["nodes"] if node[0] == "Mul"] == [0]
 

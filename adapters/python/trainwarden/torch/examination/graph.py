@@ -9,15 +9,17 @@ from typing import Any, Optional
 
 import torch
 
-from .masks import filled
+from .masks import filled, hidden_by
 from .numbers import is_measurable
 
 # It is read in so manieth full examinations, the second time when the training has settled.
 _READ_AT = (0, 20)
 _MAX_NODES = 4000
-_MAX_MASKS = 4
+_MAX_MASKS = 8
 _MAX_FACTOR = 1 << 16
 _MAX_ROWS = 512
+# What shows whom an attention leaves out.
+_MASKED = ("MaskedFill", "Softmax")
 # What says that an attention of torch's own leaves keys out.
 _HIDING = ("_saved_is_causal", "_saved_attn_mask", "_saved_attn_bias")
 _NUMBERS = ("_saved_dim", "_saved_reduction", "_saved_exponent", "_saved_p", "_saved_training", "_saved_eps")
@@ -77,9 +79,10 @@ def graph_of(
                 order.append(source)
             before.append(place[source])
         nodes.append(_describe(node, before, numbers))
-        if nodes[-1][0] == "MaskedFill" and masks < _MAX_MASKS:
-            masks += 1
-            nodes[-1][2] = {**nodes[-1][2], **_mask_of(node, given)}
+        if nodes[-1][0] in _MASKED and masks < _MAX_MASKS:
+            shares = _mask_of(node, given)
+            masks += 1 if shares else 0
+            nodes[-1][2].update(shares)
         leaf = getattr(node, "variable", None)
         if nodes[-1][0] == "leaf" and leaf is not None and (given is None or leaf.data_ptr() != given.data_ptr()):
             leaves.append(leaf)
@@ -138,9 +141,12 @@ def _is_given(value: Any) -> bool:
 
 
 def _mask_of(node: Any, given: Optional[torch.Tensor]) -> dict[str, Any]:
-    tokens = given if given is not None and not given.is_floating_point() else None
-    shares = filled(node._saved_mask, tokens)
-    return {} if shares is None else {"filled": shares}
+    if hasattr(node, "_saved_mask"):
+        shares = filled(node._saved_mask, given)
+        return {} if shares is None else {"filled": shares}
+    weights = node._saved_result
+    is_attention = weights.dim() >= 3 and _signed(node._saved_dim) in (-1, weights.dim() - 1)
+    return hidden_by(weights, given) if is_attention and is_measurable(weights) and weights.numel() > 0 else {}
 
 
 def _factor_of(node: Any) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from .numbers import Numbers, is_measurable
 
 _TINY = 1e-12
 _MAX_MORE = 4
+_MIN_PLACES = 4
+_MAX_ELEMENTS = 1 << 20
 # Where the mask of keys stands among the arguments of what torch has.
 _KEYS = {"MultiheadAttention": (3, "key_padding_mask"), "TransformerEncoder": (2, "src_key_padding_mask"),
          "TransformerEncoderLayer": (2, "src_key_padding_mask"), "Transformer": (6, "src_key_padding_mask")}  # fmt: skip
@@ -70,25 +72,73 @@ def _variance(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     return torch.where(total > 0, far.sum() / total.clamp(min=1), far.sum() * float("nan"))
 
 
-def filled(mask: torch.Tensor, tokens: Optional[torch.Tensor]) -> Optional[list[float]]:
-    """Of a mask of masked_fill() on scores of shape [..., queries, keys]. Of pairs: the shares that are filled above the
-    diagonal, on it and below it. Of keys, where `tokens` of shape [samples, keys] went into the model: the shares that
-    are filled among the tokens that rows end with, and among the others. [kind, share, share, share], kind 0 or 1."""
-    if mask.dtype != torch.bool or mask.dim() < 2 or mask.numel() > 1 << 20:
+def filled(mask: torch.Tensor, given: Optional[torch.Tensor]) -> Optional[list[float]]:
+    """Of a mask of masked_fill() on scores of shape [..., queries, keys]: [0, *hidden_pairs()], or else, where `given` went
+    into the model, [1, *hidden_keys()]."""
+    if mask.dtype != torch.bool or mask.dim() < 2 or mask.numel() > _MAX_ELEMENTS:
         return None
     rows, places = mask.shape[-2:]
-    if rows == places and rows >= 4:
-        pairs = mask.reshape(-1, rows, rows)[:64].float().mean(dim=0)
-        upper = torch.ones(rows, rows, dtype=torch.bool, device=mask.device).triu(1)
-        return [0.0, pairs[upper].mean().item(), pairs.diagonal().mean().item(), pairs[upper.T].mean().item()]
-    if tokens is None or tokens.dim() != 2 or mask.numel() != tokens.shape[0] * places:
+    if rows == places and rows >= _MIN_PLACES:
+        return [0.0, *hidden_pairs(mask)]
+    padding = None if given is None else trailing(given)
+    shares = None if padding is None else hidden_keys(mask.reshape(-1, 1, places), padding)
+    return None if shares is None else [1.0, *shares]
+
+
+def hidden_by(weights: torch.Tensor, given: Optional[torch.Tensor]) -> dict[str, list[float]]:
+    """Of the weights of an attention, of shape [..., queries, keys], whoever hid what in whatever way: what it hides has a
+    weight of exactly zero."""
+    rows, places = weights.shape[-2:]
+    if rows * places > _MAX_ELEMENTS:
+        return {}
+    heads = weights.detach().reshape(-1, rows, places)
+    known = {}
+    if rows == places and rows >= _MIN_PLACES:
+        step = max(1, heads.shape[0] // 16)
+        known["pairs"] = hidden_pairs(heads[::step][: max(1, _MAX_ELEMENTS // (rows * places))] == 0)
+    padding = None if given is None else trailing(given)
+    if padding is not None and heads.shape[0] % padding.shape[0] == 0:
+        last = heads[:: heads.shape[0] // padding.shape[0], -1:]  # a query that a causal mask hides nothing from
+        shares = hidden_keys(last == 0, padding)
+        if shares is not None:
+            known["hidden_keys"] = shares
+    return known
+
+
+def hidden_pairs(mask: torch.Tensor) -> list[float]:
+    """The shares that are hidden above the diagonal, on it, below it, and of each place's next one, of a mask of shape
+    [..., places, places]."""
+    places = mask.shape[-1]
+    pairs = mask.reshape(-1, places, places)[:64].float().mean(dim=0)
+    upper = torch.ones(places, places, dtype=torch.bool, device=mask.device).triu(1)
+    parts = (pairs[upper], pairs.diagonal(), pairs[upper.T], pairs.diagonal(1))
+    return [part.mean().item() for part in parts]
+
+
+def hidden_keys(mask: torch.Tensor, padding: torch.Tensor) -> Optional[list[float]]:
+    """The shares that are hidden among the padding of samples, and among their other places; and how much is padding. Of
+    samples that have some. `mask`: of shape [samples, 1, keys], `padding`: of shape [samples, places]."""
+    more = mask.shape[-1] - padding.shape[1]  # places that the model puts before those of its input, as that of a class
+    if not 0 <= more <= _MAX_MORE or mask.shape[0] != padding.shape[0]:
         return None
-    more = places - tokens.shape[1]  # tokens that the model puts before those of its input, as that of a class
-    if not 0 <= more <= _MAX_MORE:
+    some = padding.any(dim=1)
+    hidden, padding = mask[some, 0, more:].float(), padding[some]
+    if hidden.numel() == 0 or bool(padding.all()):
         return None
-    hidden = mask.reshape(tokens.shape[0], places)[:, more:].float()
-    last = tokens[:, -1].mode().values
-    padding = (tokens == last).flip(1).long().cumprod(dim=1).flip(1).bool()
-    if not bool(padding.any()) or bool(padding.all()):
+    return [hidden[padding].mean().item(), hidden[~padding].mean().item(), padding.float().mean().item()]
+
+
+def trailing(given: torch.Tensor) -> Optional[torch.Tensor]:
+    """Which places of samples are but what rows are filled up with, of shape [samples, places]: of tokens, those that most
+    rows end with; of numbers of shape [samples, places, features], where a row stays all zeros to its end."""
+    if given.numel() > _MAX_ELEMENTS or given.dim() < 2 or given.shape[0] == 0 or given.shape[1] < 2:
         return None
-    return [1.0, hidden[padding].mean().item(), hidden[~padding].mean().item(), padding.float().mean().item()]
+    rows = given.detach()
+    if rows.is_floating_point():
+        ends = (rows == 0).all(dim=2) if rows.dim() == 3 else None
+    else:
+        ends = rows == rows[:, -1].mode().values if rows.dim() == 2 else None
+    if ends is None:
+        return None
+    padding = ends.flip(1).long().cumprod(dim=1).flip(1).bool()
+    return padding if bool(padding.any()) and not bool(padding.all()) else None

@@ -8,6 +8,7 @@ import torch
 
 from .adversaries import Adversaries
 from .batches import Compared
+from .empty_rows import EmptyRows
 from .exchanged import Exchanges
 from .fed import Fed
 from .layers import Layers
@@ -27,6 +28,7 @@ class ModuleLook:
         self._masks = Masks()
         self._exchanges = Exchanges()
         self._norms = Norms()
+        self._empty_rows = EmptyRows()
         self._adversaries = Adversaries()
         self._fed = Fed()
         self._tokens: list[torch.Tensor] = []  # that embeddings got last
@@ -56,6 +58,7 @@ class ModuleLook:
         self._exchanges.takes(path, args)
         self._masks.see(module, args, kwargs)
         self._norms.see(path, module, args)
+        self._empty_rows.see(module, args)
         if isinstance(module, torch.nn.Embedding) and args:
             self._tokens = [*self._tokens[1 - _MAX_TOKENS :], args[0]]
 
@@ -75,5 +78,6 @@ class ModuleLook:
         self._layers.add(numbers)
         self._norms.add(numbers, self.names)
         self._masks.add(numbers)
+        self._empty_rows.add(numbers)
         self._adversaries.add(numbers)
         self._fed.add(numbers)
