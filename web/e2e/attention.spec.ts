@@ -327,3 +327,29 @@ test('in the dark, and on a narrow screen', async ({ page, runs, server }) => {
     await expectAccessible(page);
   }
 });
+
+test('Space plays after a click on a button, and presses a button that Tab has reached; never both', async ({ page, runs, server }) => {
+  runs.write('attention');
+  await visit(page, server, `#/run/attention/attention?mode=head&heads=1&step=${globalStep(1)}`);
+  await expect(pane(page)).toHaveAttribute('data-heads', '1');
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await expect(pane(page)).toHaveAttribute('data-heads', '0,1,2,3');
+  await page.keyboard.press(' ');
+  await expect(pane(page)).toHaveAttribute('data-step', String(globalStep(5))); // it plays to the end
+  await expect(pane(page)).toHaveAttribute('data-heads', '0,1,2,3');
+  await page.keyboard.press('Shift+Tab'); // to the last head
+  await expect(page.locator('.at-head[data-head="3"]')).toBeFocused();
+  await page.keyboard.press(' ');
+  await expect(pane(page)).toHaveAttribute('data-heads', '0,1,2');
+  await page.waitForTimeout(600);
+  await expect(pane(page)).toHaveAttribute('data-step', String(globalStep(5))); // and does not play again
+});
+
+test('the neuron view has all of a narrow place in a wide window, as in the cell of a notebook', async ({ page, runs, server }) => {
+  runs.write('attention');
+  await page.setViewportSize({ width: 1440, height: 860 });
+  await visit(page, server, '#/run/attention/attention?mode=neuron');
+  await expect(pane(page)).toHaveAttribute('data-step', /\d/);
+  await page.locator('.attention').evaluate((element) => (element.style.width = '600px'));
+  await expect.poll(async () => (await page.locator('.at-neuron').boundingBox())!.width).toBe(600);
+});

@@ -1,4 +1,5 @@
 // Routes of attention: the map, heads, rows, neurons, the atlas of all heads, metrics over steps, tiles, films.
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "ui/views/attention/head_film.h"
 #include "ui/views/attention/head_look.h"
 #include "ui/views/attention/neuron_look.h"
+#include "ui/views/attention/rollout.h"
 #include "ui/views/attention/run_attention.h"
 #include "ui/views/attention/survey.h"
 #include "ui/views/attention/tiles.h"
@@ -126,12 +128,15 @@ Reply reply_with(ArraysReply arrays, const AttentionStep& place) {
 
 Reply heads_reply(const HeadLook& look) {
   ArraysReply arrays;
-  const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(look.heads.size()),
-                                           static_cast<std::int64_t>(look.queries.size()), look.keys};
+  const auto matrices =
+      static_cast<std::int64_t>(std::max<std::size_t>(look.heads.size(), 1));  // a rollout has no heads
+  const std::vector<std::int64_t> shape = {matrices, static_cast<std::int64_t>(look.queries.size()), look.keys};
   arrays.add("weights", shape, look.weights);
   note_number(arrays, "layer", look.layer);
-  arrays.note_json("heads", look.heads);
-  arrays.note_json("key_value_head", look.key_heads);
+  if (!look.heads.empty()) {
+    arrays.note_json("heads", look.heads);
+    arrays.note_json("key_value_head", look.key_heads);
+  }
   arrays.note_json("queries", look.queries);
   note_place(arrays, look.place);
   note_number(arrays, "item", look.item);
@@ -171,6 +176,17 @@ Result<Reply> get_rows(const Request& request, const Services& services) {
     return Status(Code::kInvalidArgument, "parameter \"queries\": expected numbers, found none");
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
+  return heads_reply(look);
+}
+
+Result<Reply> get_rollout(const Request& request, const Services& services) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"layer", "step", "item", "first"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const HeadQuestion words, head_question(query));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      const HeadLook look,
+      look_at_rollout(attention, {.layer = words.layer, .step = words.step, .item = words.item, .first = words.first}));
   return heads_reply(look);
 }
 
@@ -319,6 +335,7 @@ std::vector<Route> attention_routes() {
       {Method::kGet, "/runs/{run}/attention/steps", get_steps},
       {Method::kGet, "/runs/{run}/attention/head", get_heads},
       {Method::kGet, "/runs/{run}/attention/rows", get_rows},
+      {Method::kGet, "/runs/{run}/attention/rollout", get_rollout},
       {Method::kGet, "/runs/{run}/attention/neuron", get_neuron},
       {Method::kGet, "/runs/{run}/attention/atlas", get_atlas},
       {Method::kGet, "/runs/{run}/attention/metrics", get_metrics},

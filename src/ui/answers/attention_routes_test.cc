@@ -125,7 +125,7 @@ TEST_F(AttentionRoutes, GiveHeadsWithTheirTokens) {
 }
 
 TEST_F(AttentionRoutes, AreImmutableForTheVeryStepOnly) {
-  for (const char* rest : {"/head", "/neuron", "/atlas", "/tile"}) {
+  for (const char* rest : {"/head", "/rollout", "/neuron", "/atlas", "/tile"}) {
     EXPECT_TRUE(ask(rest, {{"step", "3"}})->immutable) << rest;
     EXPECT_FALSE(ask(rest, {{"step", "4"}})->immutable) << rest;  // step 4 may come yet
     EXPECT_FALSE(ask(rest)->immutable) << rest;
@@ -133,6 +133,17 @@ TEST_F(AttentionRoutes, AreImmutableForTheVeryStepOnly) {
   EXPECT_FALSE(ask("")->immutable);
   EXPECT_FALSE(ask("/steps")->immutable);
   EXPECT_FALSE(ask("/metrics")->immutable);
+}
+
+TEST_F(AttentionRoutes, GiveTheRolloutAsOneMatrix) {
+  const Answer answer = arrays("/rollout", {{"layer", "1"}, {"step", "4"}, {"item", "1"}, {"first", "3"}});
+  EXPECT_EQ(answer.shape("weights"), (Numbers{1, 3, 3}));
+  EXPECT_EQ(answer.text("tokens_key"), R"(["t4","t5","t6"])");
+  EXPECT_EQ(answer.text("step"), "3");
+  EXPECT_EQ(answer.text("layer"), "1");
+  EXPECT_FALSE(answer.has("heads"));
+  EXPECT_EQ(ask("/rollout", {{"layer", "2"}}).status().code(), Code::kOutOfRange);
+  EXPECT_EQ(ask("/rollout", {{"heads", "0"}}).status().code(), Code::kInvalidArgument);
 }
 
 TEST_F(AttentionRoutes, GiveAFilmAsAFile) {

@@ -5,7 +5,7 @@ export const pageKeys: readonly KeyHelp[] = [
   { keys: '← →  or  [ ]', does: 'one step back, forward' },
   { keys: 'Shift + ← →', does: 'ten steps back, forward' },
   { keys: 'Home End', does: 'first step, newest step' },
-  { keys: 'Space', does: 'play, pause' },
+  { keys: 'Space', does: 'play, pause; on a button that Tab has reached: press it' },
   { keys: 'L', does: 'follow the newest step' },
   { keys: 'D', does: 'compare with the step shown now; again: stop comparing' },
   { keys: 'N', does: 'next step at which a rule fired' },

@@ -1,5 +1,5 @@
 // What the server says about attention: the form of its answers, read into types.
-import { SourceError, addressOf, type Parameters } from '../../data/source';
+import { addressOf, type Parameters } from '../../data/source';
 import type { Arrays } from '../../data/safetensors';
 
 export interface TensorRef {
@@ -109,76 +109,6 @@ export function labelsOf(arrays: Arrays, shownQueries: number, shownKeys: number
   return { query, key, note };
 }
 
-/** Rows of attention weights of some heads: all of the first queries, or single ones. */
-export class Weights {
-  private readonly rowOfQuery = new Map<number, number>();
-
-  private constructor(
-    readonly queries: readonly number[],
-    readonly origin: Origin,
-    readonly labels: Labels,
-    readonly heads: readonly number[],
-    readonly keyValueHeads: readonly number[],
-    readonly keyCount: number,
-    private readonly values: Float32Array,
-    /** Not weights, but how far one head's are above (index 0) and below (index 1) those of what is named here. */
-    readonly comparedWith: string | null = null,
-  ) {
-    queries.forEach((query, row) => this.rowOfQuery.set(query, row));
-  }
-
-  static of(arrays: Arrays, queries: readonly number[]): Weights {
-    const [heads = 0, rows = 0, keys = 0] = arrays.get('weights').shape;
-    if (rows !== queries.length) throw new Error(`${queries.length} rows were asked for, ${rows} came`);
-    return new Weights(
-      queries, originOf(arrays, rows, keys), labelsOf(arrays, rows, keys),
-      arrays.json<number[]>('heads') ?? Array.from({ length: heads }, (_, i) => i),
-      arrays.json<number[]>('key_value_head') ?? [], keys, arrays.f32('weights'),
-    );
-  }
-
-  /** The first head's differences. Throws where the two are not weights of the same tokens. */
-  static difference(now: Weights, then: Weights, name: string): Weights {
-    const texts = (weights: Weights): string => JSON.stringify([weights.queries, weights.keyCount, weights.labels.query, weights.labels.key]);
-    if (texts(now) !== texts(then)) {
-      throw new SourceError('failed precondition', `The tokens are others than those of ${name}: their weights cannot be compared one by one.`);
-    }
-    const size = now.queries.length * now.keyCount;
-    const values = new Float32Array(2 * size);
-    for (let i = 0; i < size; i++) {
-      const change = now.values[i]! - then.values[i]!;
-      values[change > 0 ? i : size + i] = Math.abs(change);
-    }
-    const head = now.heads[0] ?? 0;
-    return new Weights(now.queries, now.origin, now.labels, [head, head], [], now.keyCount, values, name);
-  }
-
-  /** `head` counts `heads`. */
-  headName(head: number): string {
-    if (this.comparedWith === null) return `Head ${this.heads[head]}`;
-    return `Head ${this.heads[head]}, ${head === 0 ? 'more' : 'less'} than at ${this.comparedWith}`;
-  }
-
-  /** The weights of a query over the keys; undefined when this answer does not have it. `head` counts `heads`. */
-  row(head: number, query: number): Float32Array | undefined {
-    const row = this.rowOfQuery.get(query);
-    if (row === undefined) return undefined;
-    const start = (head * this.queries.length + row) * this.keyCount;
-    return this.values.subarray(start, start + this.keyCount);
-  }
-
-  queryLabel(query: number): string | undefined {
-    const { query: labels } = this.labels;
-    if (!labels) return undefined;
-    // As many labels as rows of single queries: they are in the order of the rows.
-    return labels.length === this.origin.length ? labels[query] : labels[this.rowOfQuery.get(query) ?? -1];
-  }
-
-  keyLabel(key: number): string | undefined {
-    return this.labels.key?.[key];
-  }
-}
-
 /** One query against all keys, dimension by dimension. */
 export interface Neuron {
   origin: Origin;
@@ -273,6 +203,11 @@ export class Addresses {
   /** The weights among the first tokens; `first` 0 means all. */
   head(layer: number, heads: readonly number[], step: number, item: number, first: number): Request {
     return this.request('/head', { layer, heads: heads.join(','), step, item, first: first || undefined });
+  }
+
+  /** What layer 0 to `layer` come to together; `first` 0 means all. */
+  rollout(layer: number, step: number, item: number, first: number): Request {
+    return this.request('/rollout', { layer, step, item, first: first || undefined });
   }
 
   rows(layer: number, heads: readonly number[], step: number, item: number, queries: readonly number[]): Request {

@@ -61,6 +61,7 @@ export class AttentionView implements View {
   private pane: Pane | null = null;
   private paneMode: AttentionMode | null = null;
   private given = ''; // what the pane was last given to show
+  private isReference = false; // the step that is shown is the one that others are compared with
   private asking = false;
   private askAgain = false;
 
@@ -202,7 +203,9 @@ export class AttentionView implements View {
       return null;
     }
     const other = this.comparison.of(this.state.params['b'], this.attentionSteps);
-    return { selection, listing, layer, step, steps: this.attentionSteps, other };
+    // Nothing differs from itself: its own weights are of more use than zeros, until a later step is there.
+    this.isReference = other !== null && other.addresses === this.addresses && other.step === step;
+    return { selection, listing, layer, step, steps: this.attentionSteps, other: this.isReference ? null : other };
   }
 
   private showNoStep(): void {
@@ -268,7 +271,7 @@ export class AttentionView implements View {
       this.items.set(String(this.selection?.item ?? 0));
     }
     const own = shown.mode === '' || shown.mode === 'global' ? '' : ` (${shown.mode} ${count(shown.modeStep)})`;
-    const compared = shown.comparedWith ? `, compared with ${shownText(shown.comparedWith)}` : '';
+    const compared = shown.comparedWith ? `, compared with ${shownText(shown.comparedWith)}` : this.isReference ? ', which others are compared with' : '';
     this.status.textContent = `Step ${count(shown.step)}${own}${compared}`;
     drawn(this.element, shown.step);
   }

@@ -72,6 +72,7 @@ export class FakeSource implements Source {
     switch (word) {
       case 'head': return this.head(parameters);
       case 'rows': return this.rows(parameters);
+      case 'rollout': return this.rollout(parameters);
       case 'neuron': return this.neuron(parameters);
       case 'atlas': return this.atlas(parameters);
       case 'metrics': return this.metrics();
@@ -200,6 +201,12 @@ export class FakeSource implements Source {
     const first = Math.min(length, Number(parameters['first'] ?? length));
     if (first > 1024) throw new SourceError('invalid argument', `${first} tokens: at most 1024, ask for tiles`);
     return this.weights(parameters, Array.from({ length: first }, (_, i) => i), first);
+  }
+
+  /** Not multiplied: the first head's weights, and no heads, as the server's. */
+  private rollout(parameters: Parameters): Arrays {
+    const { arrays, metadata } = this.head({ ...parameters, heads: '0' });
+    return new Arrays(arrays, Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'heads')));
   }
 
   private rows(parameters: Parameters): Arrays {

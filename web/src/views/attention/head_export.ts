@@ -3,14 +3,13 @@ import { csvOf, fileName, npyOf } from '../../draw/files';
 import { SvgWriter } from '../../draw/svg';
 import type { Snapshot, SnapshotKind } from '../view';
 
-import type { Weights } from './api';
 import { pngFrom } from './drawing';
 import { channelsOf, lookIn } from './head_colours';
-import type { LinkLook } from './head_picture';
-import { type Links, strokeOf } from './links';
+import { type LinkLook, type Links, strokeOf } from './links';
 import { Raster } from './raster';
 import { forFile } from './numbers';
 import { ROW_PX, yOf } from './token_column';
+import type { Weights } from './weights';
 
 export interface HeadSheet {
   run: string;
@@ -89,7 +88,7 @@ function svgOf(sheet: HeadSheet): SvgWriter {
 function addLines(svg: SvgWriter, { weights, links, look }: HeadSheet): void {
   for (let i = 0; i < links.count; i++) {
     const head = lookIn(weights, links.head[i]!, false);
-    const stroke = strokeOf(links.weight[i]!, look.mapping, look.curve);
+    const stroke = strokeOf(links.weight[i]!, look);
     svg.add('line', {
       x1: COLUMN, y1: yOf(links.query[i]!), x2: WIDTH - COLUMN, y2: yOf(links.key[i]!), stroke: head.colour,
       'stroke-width': stroke.width, 'stroke-opacity': stroke.opacity,
@@ -104,7 +103,7 @@ function addPixels(svg: SvgWriter, { weights, links, look }: HeadSheet, height: 
   for (let head = 0, i = 0; head < weights.heads.length; head++) {
     const { colour, dash } = lookIn(weights, head, false);
     for (; i < links.count && links.head[i] === head; i++) {
-      const stroke = strokeOf(links.weight[i]!, look.mapping, look.curve);
+      const stroke = strokeOf(links.weight[i]!, look);
       raster.add({ from: yOf(links.query[i]!), to: yOf(links.key[i]!), ...stroke }, weights.heads.length > 1 ? dash : []);
     }
     raster.flush(...channelsOf(colour));

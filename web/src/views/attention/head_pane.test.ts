@@ -31,7 +31,7 @@ function stored(of: Bench, head: number, key: number): number {
 }
 
 function openTable(of: Bench): void {
-  const details = of.one('.at-pane details') as HTMLDetailsElement;
+  const details = of.one('.at-pane > details') as HTMLDetailsElement;
   details.open = true;
   details.dispatchEvent(new Event('toggle'));
 }
@@ -121,8 +121,61 @@ describe('HeadPane', () => {
     expect(shown.length).toBeLessThan(60);
   });
 
-  it('counts links as the threshold moves', async () => {
+  it('draws the strongest links of each query, and all of a token in focus', async () => {
     const at = open({ threshold: '0' });
+    await at.pane('links', String(8 * 12));
+    at.one('.at-token[data-side="key"][data-index="4"]').dispatchEvent(new Event('pointerenter'));
+    expect(at.one('[data-pane]').dataset['links']).toBe('12'); // a fan: one from each query
+  });
+
+  it('shows at most eight heads in colours: a ninth is refused in words, and all of them are a mean', async () => {
+    const many: FakeModel = { ...SMALL, heads: 12, keyValueHeads: 12 };
+    const at = open({ heads: '0,1,2,3,4,5,6,7' }, many);
+    await at.pane('heads', '0,1,2,3,4,5,6,7');
+    at.one('.at-head[data-head="9"]').click();
+    expect(at.state.params['heads']).toBe('0,1,2,3,4,5,6,7');
+    expect(at.one('.at-refusal').textContent).toContain('At most 8 heads have a colour');
+    at.one('.at-head[data-head="3"]').click();
+    await at.pane('heads', '0,1,2,4,5,6,7');
+    expect(at.one('.at-refusal').textContent).toBe('');
+    at.all('.at-strip > button')[0]!.click();
+    expect(at.state.params).toMatchObject({ heads: 'all', together: 'mean' });
+    await at.until(() => at.one('.at-links canvas').getAttribute('aria-label')!.includes('mean of heads 0, 1, 2'));
+    const links = at.all('.at-head[aria-pressed="true"]');
+    expect(links.length).toBe(12);
+  });
+
+  it('shows the first eight of more heads that a link names', async () => {
+    const at = open({ heads: 'all' }, { ...SMALL, heads: 12, keyValueHeads: 12 });
+    await at.pane('heads', '0,1,2,3,4,5,6,7');
+  });
+
+  it('puts the pieces of words together on wish, with the weights of the words', async () => {
+    const at = open({ words: 'merged', threshold: '0', top: '0' });
+    await at.pane('links', '100');
+    await at.until(() => labels(at, 'key').length === 10);
+    expect(labels(at, 'key').slice(0, 5)).toEqual(['[CLS]', 'the', 'primeval', 'forest', 'burns']);
+  });
+
+  it('shows the rollout of the layers below', async () => {
+    const at = open({ together: 'rollout', layer: '2', pins: 'q1' });
+    await at.until(() => at.source.asked.some((address) => address.includes('/rollout?') && address.includes('layer=2')));
+    await at.until(() => at.element.querySelector('.at-card h3')?.textContent?.startsWith('Rollout of layers 0 to 2') ?? false);
+  });
+
+  it('shows all tokens when the second sentence is asked for and was not in sight', async () => {
+    const at = open({ first: '5' });
+    await at.pane('step', '30');
+    await at.until(() => labels(at, 'key').length === 5);
+    const chooser = at.all('.at-field').find((field) => field.textContent!.startsWith('Sentences'))!.querySelector('select')!;
+    chooser.value = 'ab';
+    chooser.dispatchEvent(new Event('change'));
+    expect(at.state.params).toMatchObject({ between: 'ab', first: 'all' });
+    await at.until(() => labels(at, 'key').length === 12);
+  });
+
+  it('counts links as the threshold moves', async () => {
+    const at = open({ threshold: '0', top: '0' });
     await at.pane('links', '144');
     const bar = at.one('input[type="range"]') as HTMLInputElement;
     bar.value = '0.2';
@@ -197,6 +250,17 @@ describe('HeadPane', () => {
     for (const cells of csv) expect(Number(cells[8])).toBeCloseTo(now[Number(cells[6])]! - then[Number(cells[6])]!, 6);
     expect(csv.some((cells) => Number(cells[8]) < 0)).toBe(true);
     expect(at.one('.at-card').textContent).toContain('Head 1, less than at step 10');
+  });
+
+  it('shows the step that others are compared with as it is, and changes from the next step on', async () => {
+    const at = open({ b: '30', threshold: '0' });
+    await at.pane('links', '96');
+    await at.until(() => at.one('.at-status').textContent === 'Step 30 (eval 2), which others are compared with');
+    expect(at.one('[data-pane]').dataset['compared']).toBe('');
+    at.source.model.steps.push(40);
+    at.source.notify({ kind: 'steps', last_step: 40 });
+    await at.pane('compared', 'step 30');
+    at.source.model.steps.pop();
   });
 
   it('compares no weights of different texts', async () => {

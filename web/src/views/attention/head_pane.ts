@@ -1,19 +1,21 @@
 // HeadPane: the attention of some heads of a layer as links between tokens, with what chooses and explains them.
 import { h, replace } from '../../draw/dom';
 import { count, exact, short } from '../../draw/numbers';
+import { themeOf } from '../../draw/theme';
 import type { Snapshot, SnapshotKind } from '../view';
 
-import type { Weights } from './api';
 import { Disclosure } from './controls';
 import { HeadControls } from './head_controls';
 import { headFile } from './head_export';
-import { HeadPicture } from './head_picture';
-import { type Links, chooseLinks } from './links';
+import { HeadPicture, type Shares } from './head_picture';
+import { lookIn } from './head_colours';
+import { type Links, chooseLinks, lookOfLinks } from './links';
 import { largest, rankOf } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { type Selection, type TokenRef, type Side, textOfPins } from './selection';
 import { tableOf } from './tables';
 import { TokenCard, columnOf, nameOf } from './token_card';
+import type { Weights } from './weights';
 import { WeightsFeed } from './weights_feed';
 
 const TOP_LINKS = 20;
@@ -71,7 +73,7 @@ export class HeadPane implements Pane {
   async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
     const { weights, links, moment } = this;
     if (!weights || !links || !moment) return undefined;
-    const sheet = { run: this.context.run, weights, links, look: moment.selection, description: this.description(), queries: this.queryCount() };
+    const sheet = { run: this.context.run, weights, links, look: lookOfLinks(moment.selection, weights), description: this.description(), queries: this.queryCount() };
     return headFile(kind, sheet);
   }
 
@@ -105,9 +107,16 @@ export class HeadPane implements Pane {
       compared: weights.comparedWith ?? '',
     });
     const partial = this.partial() ? `${count(origin.length)} tokens are too many for all links: those of the tokens in focus are shown. The matrix shows all.` : '';
-    const compared = weights.comparedWith === null ? '' : `Links are changes from ${weights.comparedWith}: solid and orange where the weight is larger now, dashed and blue where it is smaller.`;
+    const compared = weights.comparedWith === null ? '' : `${weights.title}: links are changes from ${weights.comparedWith}, solid and orange where the weight is larger now, dashed and blue where it is smaller. The widest is a change of ${short(weights.largest, 3)}.`;
     const recomputed = origin.recomputed ? 'Weights are worked out from the captured queries and keys.' : '';
-    replace(this.note, [compared, recomputed, weights.labels.note, partial].filter(Boolean).join(' '));
+    replace(this.note, [compared, recomputed, weights.labels.note, partial, this.sentenceNote(weights)].filter(Boolean).join(' '));
+  }
+
+  /** Why the choice of sentences shows nothing, and how it is mended. */
+  private sentenceNote(weights: Weights): string {
+    const isWithoutB = weights.firstSentence === null;
+    this.controls.showTokens(isWithoutB && this.moment?.selection.first !== 0);
+    return isWithoutB && this.moment?.selection.between !== 'all' ? 'No [SEP] among the tokens shown says where a second sentence begins: all links are shown.' : '';
   }
 
   /** Are there rows of single queries only? */
@@ -142,7 +151,7 @@ export class HeadPane implements Pane {
     const { weights, moment } = this;
     if (!weights || !moment) return;
     this.links = this.linksOf(weights, moment.selection, this.shownFocus(moment, weights));
-    this.picture.showLinks(this.links, moment.selection, this.description());
+    this.picture.showLinks(this.links, lookOfLinks(moment.selection, weights), this.description());
     this.controls.showCount(this.links.count, this.links.total);
     this.element.dataset['links'] = String(this.links.total);
     this.showFocus(weights, moment);
@@ -151,9 +160,9 @@ export class HeadPane implements Pane {
 
   /** Those without a focus are kept, so that they are drawn again as soon as the pointer leaves. */
   private linksOf(weights: Weights, selection: Selection, focus: readonly TokenRef[]): Links {
-    if (focus.length > 0) return chooseLinks(weights, selection, focus);
-    const { threshold, top, special } = selection;
-    const rules = JSON.stringify([threshold, top, special]);
+    if (focus.length > 0) return chooseLinks(weights, { ...selection, top: 0 }, focus); // a fan: all of its links
+    const { threshold, top, special, between } = selection;
+    const rules = JSON.stringify([threshold, top, special, between]);
     if (this.all?.weights !== weights || this.all.rules !== rules) this.all = { weights, rules, links: chooseLinks(weights, selection, []) };
     return this.all.links;
   }
@@ -164,11 +173,20 @@ export class HeadPane implements Pane {
     const shown = pair !== null ? pinned : (this.hovered ?? moment.selection.pins.at(-1) ?? null);
     const inside = shown && shown.index < (shown.side === 'query' ? this.queryCount() : weights.keyCount) ? shown : null;
     this.card.show(weights, inside, pair);
-    const single = weights.heads.length === 1 && inside;
+    const isOfKey = inside?.side === 'key' && !this.partial();
     this.picture.showShares(
-      single && inside.side === 'key' && !this.partial() ? columnOf(weights, 0, inside.index) : null,
-      single && inside.side === 'query' ? (weights.row(0, inside.index) ?? null) : null,
+      isOfKey ? this.shares(weights, (head) => columnOf(weights, head, inside.index)) : [],
+      inside?.side === 'query' ? this.shares(weights, (head) => weights.row(head, inside.index)) : [],
     );
+  }
+
+  /** What each head gives to each token of the other side, in the heads' colours. */
+  private shares(weights: Weights, valuesOf: (head: number) => Float32Array | undefined): Shares[] {
+    const { dark } = themeOf(this.element);
+    return weights.heads.flatMap((_, head) => {
+      const values = valuesOf(head);
+      return values ? [{ values, colour: lookIn(weights, head, dark).colour }] : [];
+    });
   }
 
   private hover(token: TokenRef | null): void {
@@ -191,8 +209,8 @@ export class HeadPane implements Pane {
     if (!weights || !links) return '';
     const { layer, step } = weights.origin;
     const strongest = largest(links.weight.subarray(0, links.count), 3).map((i) => this.linkName(weights, links, i));
-    const heads = weights.comparedWith === null ? weights.heads.join(', ') : `${weights.heads[0]}, change from ${weights.comparedWith}`;
-    return `Layer ${layer}, head ${heads}, step ${step}: ${count(links.total)} links. ` +
+    const compared = weights.comparedWith === null ? '' : `, change from ${weights.comparedWith}`;
+    return `Layer ${layer}, ${weights.title.toLowerCase()}${compared}, step ${step}: ${count(links.total)} links. ` +
       (strongest.length > 0 ? `Strongest: ${strongest.join('; ')}.` : 'No link is left.');
   }
 

@@ -3,17 +3,17 @@ import { shown } from '../../data/text';
 import { h } from '../../draw/dom';
 import { onThemeChange, themeOf } from '../../draw/theme';
 
-import type { Weights } from './api';
 import { channelsOf, lookIn } from './head_colours';
-import { type Links, strokeOf } from './links';
+import { type LinkLook, type Links, strokeOf } from './links';
 import { Raster } from './raster';
-import type { Selection, TokenRef } from './selection';
-import { ROW_PX, TokenColumn, type TokenHandlers, scrollTopFor, yOf } from './token_column';
+import type { TokenRef } from './selection';
+import { ROW_PX, type Shares, TokenColumn, type TokenHandlers, scrollTopFor, yOf } from './token_column';
+import type { Weights } from './weights';
+
+export type { Shares };
 
 /** Beyond that many links in sight, pixels are as large as CSS pixels: sharper ones would take too long. */
 const MOST_SHARP = 3000;
-
-export type LinkLook = Pick<Selection, 'mapping' | 'curve' | 'rows'>;
 
 /** All tokens are made to fit into that share of the window. */
 const WINDOW_SHARE = 0.65;
@@ -33,7 +33,7 @@ export class HeadPicture {
   private weights: Weights | null = null;
   private queryCount = 0;
   private links: Links | null = null;
-  private look: LinkLook = { mapping: 'width', curve: 'linear', rows: 'readable' };
+  private look: LinkLook = { mapping: 'width', curve: 'linear', rows: 'readable', widest: 1 };
   private rowPx = ROW_PX;
 
   constructor(handlers: TokenHandlers, private readonly drawn: (ms: number, inSight: number) => void) {
@@ -69,7 +69,7 @@ export class HeadPicture {
     this.schedule();
   }
 
-  showShares(queries: ArrayLike<number> | null, keys: ArrayLike<number> | null): void {
+  showShares(queries: readonly Shares[], keys: readonly Shares[]): void {
     this.queries.showShares(queries);
     this.keys.showShares(keys);
   }
@@ -121,7 +121,7 @@ export class HeadPicture {
       const dash = weights.heads.length === 1 ? [] : look.dash.map((length) => length * scale);
       for (; at < seen.length && links.head[seen[at]!] === head; at++) {
         const link = seen[at]!;
-        const stroke = strokeOf(links.weight[link]!, this.look.mapping, this.look.curve);
+        const stroke = strokeOf(links.weight[link]!, this.look);
         raster.add({
           from: (yOf(links.query[link]!, this.rowPx) - top) * scale, to: (yOf(links.key[link]!, this.rowPx) - top) * scale,
           width: stroke.width * scale, opacity: stroke.opacity,

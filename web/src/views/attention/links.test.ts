@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { Addresses, Weights } from './api';
+import { Addresses } from './api';
 import { FakeSource, SMALL } from './fake_source';
-import { chooseLinks, hiddenTokens, leastOfLargest, renormalisation, strokeOf } from './links';
+import { WIDEST_PX, chooseLinks, hiddenTokens, leastOfLargest, lookOfLinks, renormalisation, strokeOf } from './links';
+import type { Selection } from './selection';
+import { Weights } from './weights';
 
-const all = { threshold: 0, top: 0, special: 'show' as const };
+const all = { threshold: 0, top: 0, special: 'show' as const, between: 'all' as const };
 
 async function weightsOf(heads = [0], first = 0, model = SMALL): Promise<Weights> {
   const request = new Addresses('r').head(1, heads, 20, 0, first);
@@ -48,6 +50,22 @@ describe('chooseLinks', () => {
     expect(ofBoth.count).toBe(23);
   });
 
+  it('keeps the links from one sentence to another', async () => {
+    const weights = await weightsOf(); // 8 tokens of A, 4 of B
+    const pairs = (between: 'ab' | 'aa' | 'ba'): number => chooseLinks(weights, { ...all, between }, []).total;
+    expect([pairs('aa'), pairs('ab'), pairs('ba')]).toEqual([64, 32, 32]);
+    const links = chooseLinks(weights, { ...all, between: 'ab', top: 2 }, []);
+    expect(links.total).toBe(16); // the two strongest of those that are left
+    for (let i = 0; i < links.count; i++) expect([links.query[i]! < 8, links.key[i]! >= 8]).toEqual([true, true]);
+  });
+
+  it('gives no more weight to a sentence because the other is hidden', async () => {
+    const weights = await weightsOf();
+    const rules = { ...all, special: 'renormalise' as const };
+    const heaviest = (between: 'all' | 'aa'): number => Math.max(...chooseLinks(weights, { ...rules, between }, [{ side: 'query', index: 1 }]).weight);
+    expect(heaviest('aa')).toBeLessThanOrEqual(heaviest('all'));
+  });
+
   it('draws no more than the limit and says how many there are', async () => {
     const weights = await weightsOf();
     const everything = chooseLinks(weights, all, []);
@@ -77,16 +95,28 @@ describe('chooseLinks', () => {
 });
 
 describe('strokeOf', () => {
+  const wide = { mapping: 'width', curve: 'linear', widest: 1 } as const;
+
   it('fault 1: gives a weight the same width whenever it is drawn', () => {
-    const first = strokeOf(0.4, 'width', 'linear');
-    strokeOf(0.9, 'both', 'sqrt');
-    expect(strokeOf(0.4, 'width', 'linear')).toEqual(first);
-    expect(strokeOf(0.8, 'width', 'linear').width).toBeCloseTo(2 * first.width, 6);
+    const first = strokeOf(0.4, wide);
+    strokeOf(0.9, { mapping: 'both', curve: 'sqrt', widest: 1 });
+    expect(strokeOf(0.4, wide)).toEqual(first);
+    expect(strokeOf(0.8, wide).width).toBeCloseTo(2 * first.width, 6);
   });
 
   it('maps to width, to opacity, or to both', () => {
-    expect(strokeOf(0.25, 'width', 'sqrt').width).toBeCloseTo(4, 6);
-    expect(strokeOf(0.25, 'opacity', 'linear')).toEqual({ width: 2, opacity: 0.25 });
-    expect(strokeOf(0.25, 'both', 'linear')).toEqual({ width: 2, opacity: 0.25 });
+    expect(strokeOf(0.25, { ...wide, curve: 'sqrt' }).width).toBeCloseTo(4, 6);
+    expect(strokeOf(0.25, { ...wide, mapping: 'opacity' })).toEqual({ width: 2, opacity: 0.25 });
+    expect(strokeOf(0.25, { ...wide, mapping: 'both' })).toEqual({ width: 2, opacity: 0.25 });
+  });
+
+  it('makes the largest the widest on wish, and always of changes', async () => {
+    const look = { mapping: 'width', curve: 'linear', rows: 'readable', brightest: 'own' } as Selection;
+    const weights = await weightsOf();
+    const largest = Math.max(...weights.queries.map((query) => Math.max(...weights.row(0, query)!)));
+    expect(strokeOf(largest, lookOfLinks(look, weights)).width).toBe(WIDEST_PX);
+    expect(lookOfLinks({ ...look, brightest: 'one' }, weights).widest).toBe(1);
+    const change = Weights.difference(weights, weights.mean(), 'itself');
+    expect(lookOfLinks({ ...look, brightest: 'one' }, change).widest).toBe(1); // nothing has changed
   });
 });

@@ -1,7 +1,7 @@
 // Which links between tokens are drawn, and how: pure functions of the weights and the selection.
-import type { Weights } from './api';
 import type { Selection, TokenRef } from './selection';
 import { isSpecial } from './tokens';
+import type { Weights } from './weights';
 
 /** At most this many links are drawn, the strongest ones. */
 export const MOST_LINKS = 20_000;
@@ -31,6 +31,21 @@ export function hiddenTokens(weights: Weights, special: Selection['special']): H
     for (let key = 0; key < weights.keyCount; key++) if (isSpecial(weights.keyLabel(key))) keys.add(key);
   }
   return { queries, keys };
+}
+
+/** Those, and the sentences that are not to be seen; `special`: the former alone. */
+function hiddenIn(weights: Weights, rules: LinkRules): { all: Hidden; special: Hidden } {
+  const special = hiddenTokens(weights, rules.special);
+  const [from, to] = [...rules.between];
+  const a = weights.firstSentence;
+  if (rules.between === 'all' || a === null) return { all: special, special };
+  const isHidden = (token: number, sentence: string): boolean => (token < a ? 'a' : 'b') !== sentence;
+  const keys = Array.from({ length: weights.keyCount }, (_, key) => key);
+  const all = {
+    queries: new Set([...special.queries, ...weights.queries.filter((query) => isHidden(query, from!))]),
+    keys: new Set([...special.keys, ...keys.filter((key) => isHidden(key, to!))]),
+  };
+  return { all, special };
 }
 
 /** What a row is multiplied with so that the keys that are seen share all of it. */
@@ -122,13 +137,13 @@ class LinkList {
   }
 }
 
-export type LinkRules = Pick<Selection, 'threshold' | 'top' | 'special'>;
+export type LinkRules = Pick<Selection, 'threshold' | 'top' | 'special' | 'between'>;
 
 /** The links to draw: with a focus only those that begin or end at one of its tokens. */
 export function chooseLinks(
   weights: Weights, rules: LinkRules, focus: readonly TokenRef[], most = MOST_LINKS,
 ): Links {
-  const hidden = hiddenTokens(weights, rules.special);
+  const { all: hidden, special } = hiddenIn(weights, rules);
   const queries = new Set(focus.filter((token) => token.side === 'query').map((token) => token.index));
   const keys = new Set(focus.filter((token) => token.side === 'key').map((token) => token.index));
   const list = new LinkList();
@@ -139,7 +154,7 @@ export function chooseLinks(
       if (!row || hidden.queries.has(query)) continue;
       const whole = focus.length === 0 || queries.has(query);
       if (!whole && keys.size === 0) continue;
-      const factor = renormalisation(row, hidden, rules.special);
+      const factor = renormalisation(row, special, rules.special);
       const least = rules.top > 0 ? weightOfRank(row, rules.top, hidden, scratch) : 0;
       let left = rules.top > 0 ? rules.top : row.length;
       for (let key = 0; key < row.length && left > 0; key++) {
@@ -161,12 +176,21 @@ export interface Stroke {
   opacity: number;
 }
 
-/**
- * How a weight looks. A function of the weight and of what the reader has chosen alone: the same weight looks the same
- * in every picture.
- */
-export function strokeOf(weight: number, mapping: Selection['mapping'], curve: Selection['curve']): Stroke {
-  const share = Math.min(1, Math.max(0, curve === 'sqrt' ? Math.sqrt(weight) : weight));
+/** How links look. `widest`: the weight of the widest one. */
+export interface LinkLook extends Pick<Selection, 'mapping' | 'curve' | 'rows'> {
+  widest: number;
+}
+
+/** The same weight looks the same in every picture, unless the reader wants the largest one to be the widest. */
+export function lookOfLinks(selection: Selection, weights: Weights): LinkLook {
+  const isOwn = selection.brightest === 'own' || weights.comparedWith !== null; // changes are small
+  return { mapping: selection.mapping, curve: selection.curve, rows: selection.rows, widest: isOwn ? weights.largest || 1 : 1 };
+}
+
+/** A function of the weight and of what the reader has chosen alone. */
+export function strokeOf(weight: number, { mapping, curve, widest }: Pick<LinkLook, 'mapping' | 'curve' | 'widest'>): Stroke {
+  const part = weight / widest;
+  const share = Math.min(1, Math.max(0, curve === 'sqrt' ? Math.sqrt(part) : part));
   return {
     width: mapping === 'opacity' ? CONSTANT_PX : Math.max(0.1, share * WIDEST_PX),
     opacity: mapping === 'width' ? 0.75 : Math.max(0.03, share),

@@ -7,7 +7,7 @@ import { pngOf } from '../../draw/canvas';
 import { SvgWriter } from '../../draw/svg';
 import type { Snapshot, SnapshotKind } from '../view';
 
-import { type Request, WHOLE_TOKENS, Weights } from './api';
+import { type Addresses, type Request, WHOLE_TOKENS } from './api';
 import { Disclosure, button, chooser } from './controls';
 import { dataAddressOf } from './drawing';
 import { weightsAsNpy } from './head_export';
@@ -16,16 +16,19 @@ import { type MatrixCell, MatrixPicture } from './matrix_picture';
 import { forFile, rankOf } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { weightOfByte } from './pixels';
-import { brightestChooser, weightBar } from './scale_bar';
+import { brightestChooser, signedBar, weightBar } from './scale_bar';
 import { DEFAULTS, wordOf } from './selection';
 import { tableOf } from './tables';
 import { Tiles } from './tiles';
 import { TokenCard, nameOf } from './token_card';
+import { Weights } from './weights';
+import { WeightsFeed } from './weights_feed';
 
 const ROW_WAIT_MS = 40;
 
 export class MatrixPane implements Pane {
   private readonly latest = new Latest();
+  private readonly feed: WeightsFeed;
   private readonly strip: HeadStrip;
   private readonly channel;
   private readonly brightest;
@@ -42,14 +45,15 @@ export class MatrixPane implements Pane {
   private wait: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
-    this.strip = new HeadStrip((heads) => context.change({ heads: wordOf(String(heads[0] ?? 0), '0') }), false);
+    this.strip = new HeadStrip((heads) => context.change({ heads: wordOf(String(heads[0] ?? 0), '0') }), { many: false });
+    this.feed = new WeightsFeed(context);
     this.channel = chooser('A pixel of several is their', [['max', 'largest weight'], ['mean', 'mean weight']], (value) => context.change({ channel: wordOf(value, DEFAULTS.channel) }));
     this.brightest = brightestChooser(context);
     this.picture = new MatrixPicture((cell, chosen) => this.point(cell, chosen), (view) => this.tiles?.want(view, this.rowRequests()), (ms) => {
       element.dataset['frameMs'] = ms.toFixed(1);
       element.dataset['tiles'] = String(this.tiles?.arrivedCount ?? 0);
-      replace(this.scale, weightBar(weightOfByte(this.tiles?.top ?? 255)));
-      if (this.row) context.shown(this.row.origin);
+      this.showScale();
+      if (this.row) context.shown({ ...this.row.origin, comparedWith: this.row.comparedWith });
     });
     element.classList.add('at-matrix-pane');
     element.append(
@@ -100,23 +104,30 @@ export class MatrixPane implements Pane {
     );
   }
 
-  private rowRequest(query: number): Request {
-    const { selection, step } = this.moment!;
-    return this.context.addresses.rows(selection.layer, [selection.heads[0]!], step, selection.item, [query]);
+  private showScale(): void {
+    const compared = this.row?.comparedWith ?? null;
+    const { limit = 1, top = 255 } = this.tiles ?? {};
+    this.brightest.element.hidden = compared !== null; // a change has colours of its own
+    replace(this.scale, compared === null ? weightBar(weightOfByte(top)) : signedBar(limit, `Change of weight from ${compared}`));
   }
 
+  /** What a row needs: tiles that are asked for do not give it up. */
   private rowRequests(): Request[] {
-    return this.moment ? [this.rowRequest(this.cell.query)] : [];
+    if (!this.moment) return [];
+    const { selection, step, other } = this.moment;
+    const at = (addresses: Addresses, of: number): Request => addresses.rows(selection.layer, [selection.heads[0]!], of, selection.item, [this.cell.query]);
+    return [at(this.context.addresses, step), ...(other ? [at(other.addresses, other.step)] : [])];
   }
 
   /** The row of the cell first: it says how large the matrix is. */
   private load(moment: Moment): void {
     const { query } = this.cell;
     this.element.setAttribute('aria-busy', 'true');
-    this.latest.run(this.context.loader.arrays(this.rowRequest(query)), (arrays) => {
+    const single: Moment = { ...moment, selection: { ...moment.selection, heads: moment.selection.heads.slice(0, 1), together: 'each', words: false } };
+    this.latest.run(this.feed.rows(single, [query]), (row) => {
       this.element.removeAttribute('aria-busy');
-      this.row = Weights.of(arrays, [query]);
-      this.takeRow(moment, this.row);
+      this.row = row;
+      this.takeRow(moment, row);
     }, (error) => {
       this.element.removeAttribute('aria-busy');
       this.context.fail(error);
@@ -130,11 +141,12 @@ export class MatrixPane implements Pane {
       layer: selection.layer, head: selection.heads[0]!, step: moment.step, item: selection.item,
       queries: origin.length, keys: origin.keyLength, channel: selection.channel, brightest: selection.brightest,
     };
-    if (JSON.stringify(matrix) !== JSON.stringify(this.tiles?.matrix)) this.tiles = new Tiles(this.context, matrix, () => this.picture.schedule());
+    const isNew = JSON.stringify([matrix, moment.other?.name]) !== JSON.stringify([this.tiles?.matrix, this.tiles?.other?.name]);
+    if (isNew) this.tiles = new Tiles(this.context, matrix, moment.other, () => this.picture.schedule());
     this.cell.key = Math.min(this.cell.key, row.keyCount - 1);
     Object.assign(this.element.dataset, {
       layer: origin.layer, head: matrix.head, step: origin.step, item: origin.item, length: origin.length,
-      levels: this.tiles!.levels, query: this.cell.query, key: this.cell.key,
+      levels: this.tiles!.levels, query: this.cell.query, key: this.cell.key, compared: row.comparedWith ?? '',
     });
     const recomputed = origin.recomputed ? 'Weights are worked out from the captured queries and keys.' : '';
     replace(this.note, [recomputed, row.labels.note].filter(Boolean).join(' '));
@@ -145,7 +157,8 @@ export class MatrixPane implements Pane {
 
   private describe(row: Weights): string {
     const { origin } = row;
-    return `Layer ${origin.layer}, head ${row.heads[0]}, step ${origin.step}: ${count(origin.length)} queries downwards by ${count(origin.keyLength)} keys to the right. ` +
+    const compared = row.comparedWith === null ? '' : `, change from ${row.comparedWith}`;
+    return `Layer ${origin.layer}, head ${row.heads[0]}${compared}, step ${origin.step}: ${count(origin.length)} queries downwards by ${count(origin.keyLength)} keys to the right. ` +
       'Arrows move over the cells, plus and minus enlarge and make smaller, 0 shows all.';
   }
 
@@ -162,32 +175,32 @@ export class MatrixPane implements Pane {
 
   private read(row: Weights): void {
     const { query, key } = this.cell;
-    const weights = row.row(0, query);
+    const weights = row.given(query);
     if (!weights) return;
     const value = weights[key]!;
     replace(
-      this.reading, h('bdi', {}, nameOf(row, { side: 'query', index: query })), ' gives ', h('bdi', {}, nameOf(row, { side: 'key', index: key })), ' ',
-      h('data', { value: exact(value, 'F32'), 'data-query': query, 'data-key': key }, exact(value, 'F32')), `, rank ${count(rankOf(weights, key))} of ${count(weights.length)}`,
+      this.reading, h('bdi', {}, nameOf(row, { side: 'query', index: query })), row.comparedWith === null ? ' gives ' : ' to ', h('bdi', {}, nameOf(row, { side: 'key', index: key })), row.comparedWith === null ? ' ' : ': change ',
+      h('data', { value: exact(value, 'F32'), 'data-query': query, 'data-key': key }, exact(value, 'F32')), row.comparedWith === null && `, rank ${count(rankOf(weights, key))} of ${count(weights.length)}`,
     );
     this.card.show(row, { side: 'query', index: query }, key);
   }
 
   private fillTable(body: HTMLElement): void {
     const { row } = this;
-    const weights = row?.row(0, this.cell.query);
+    const weights = row?.given(this.cell.query);
     if (!row || !weights) return;
     const shown = weights.subarray(0, WHOLE_TOKENS);
     const rows = Array.from(shown, (value, key) => [
       nameOf(row, { side: 'key', index: key }), h('data', { value: exact(value, 'F32'), 'data-key': key }, exact(value, 'F32')),
     ]);
     const part = shown.length < weights.length ? `, the first ${count(shown.length)} of ${count(weights.length)} keys` : '';
-    replace(body, tableOf(`Stored weights of ${nameOf(row, { side: 'query', index: this.cell.query })}${part}`, ['Key', 'Weight'], rows));
+    replace(body, tableOf(`${row.comparedWith === null ? 'Stored weights' : `Changes from ${row.comparedWith}`} of ${nameOf(row, { side: 'query', index: this.cell.query })}${part}`, ['Key', row.comparedWith === null ? 'Weight' : 'Change'], rows));
   }
 
   private async dataOf(kind: SnapshotKind, row: Weights): Promise<Blob | undefined> {
     if (kind === 'csv') {
-      const weights = row.row(0, this.cell.query)!;
-      return csvOf([['query', 'query_token', 'key', 'key_token', 'weight'], ...Array.from(weights, (value, key) => [
+      const weights = row.given(this.cell.query)!;
+      return csvOf([['query', 'query_token', 'key', 'key_token', row.comparedWith === null ? 'weight' : 'change'], ...Array.from(weights, (value, key) => [
         this.cell.query, row.queryLabel(this.cell.query) ?? '', key, row.keyLabel(key) ?? '', forFile(value),
       ])]);
     }

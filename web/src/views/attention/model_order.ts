@@ -27,12 +27,13 @@ export function metricAt(atlas: Atlas, metric: string, place: Place): number {
   return atlas.numbers[(place.layer * atlas.heads + place.head) * atlas.metrics.length + index]!;
 }
 
+export function placesOf(headsOfLayer: readonly number[]): Place[] {
+  return headsOfLayer.flatMap((heads, layer) => Array.from({ length: heads }, (_, head) => ({ layer, head })));
+}
+
 /** "layer", or a metric with the largest first, or "-" and a metric with the smallest first. Unknown numbers are last. */
 export function orderOf(atlas: Atlas, headsOfLayer: readonly number[], sort: string): Place[] {
-  const places: Place[] = [];
-  headsOfLayer.forEach((heads, layer) => {
-    for (let head = 0; head < heads; head++) places.push({ layer, head });
-  });
+  const places = placesOf(headsOfLayer);
   const ascending = sort.startsWith('-');
   const metric = sort.replace(/^-/, '');
   if (!atlas.metrics.includes(metric)) return places;

@@ -5,7 +5,8 @@ import type { Panes } from './attention_view';
 import { FakeSource, SMALL } from './fake_source';
 import { endsOf, seriesAt } from './metric_lines';
 import { metricAt, orderOf } from './model_order';
-import { ModelPane, changesOf } from './model_pane';
+import { ModelPane } from './model_pane';
+import { changesOf } from './pixels';
 import { byteOfWeight, pixelsOf, weightOfByte } from './pixels';
 import { Bench } from './test_bench';
 
@@ -62,7 +63,7 @@ describe('ModelPane', () => {
     expect(bench.source.asked.some((address) => address.endsWith('step=10'))).toBe(true);
     await bench.until(() => bench!.one('.at-status').textContent === 'Step 30, compared with step 10');
     expect([...changesOf(Uint8Array.of(255, 0), Uint8Array.of(0, 255))]).toEqual([1, -1]);
-    expect(() => changesOf(new Uint8Array(2), new Uint8Array(3))).toThrow('same layers and heads');
+    expect(() => changesOf(new Uint8Array(2), new Uint8Array(3))).toThrow('same layers, heads and tokens');
   });
 
   it('gives away its numbers', async () => {
@@ -71,7 +72,7 @@ describe('ModelPane', () => {
     const csv = await (await bench.view.snapshot('csv'))!.data.text();
     expect(csv.split('\r\n').length).toBe(14);
     const npy = (await bench.view.snapshot('npy'))!;
-    expect(npy.data.size).toBe(128 + 12 * 32 * 32);
+    expect(npy.data.size).toBe(128 + 12 * 64 * 64);
   });
 });
 

@@ -1,8 +1,7 @@
 // ModelPane: all heads of all layers at a glance, their numbers, and how these went over the training.
-import { SourceError } from '../../data/source';
 import { h, replace } from '../../draw/dom';
 import { csvOf, fileName, npyOf } from '../../draw/files';
-import { count, exact, short } from '../../draw/numbers';
+import { count, short } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
 import { onThemeChange, themeOf } from '../../draw/theme';
 import type { Snapshot, SnapshotKind } from '../view';
@@ -11,28 +10,24 @@ import { type Atlas, type LayerInfo, type Request, atlasOf } from './api';
 import { Disclosure, chooser } from './controls';
 import { dataAddressOf, pngFrom } from './drawing';
 import { MetricLines } from './metric_lines';
-import { type Place, metricAt, metricName, orderOf } from './model_order';
+import { CAPTION_PX, type Grid, type Room, cellAt, gridOfHeads, gridOfLayers, marginOf, sizeOf } from './model_grid';
+import { type Place, metricAt, metricName, orderOf, placesOf } from './model_order';
+import { headTable, rowsForFile } from './model_table';
 import { largestSize } from './neuron_math';
-import { forFile } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
-import { imageOf, largestByte, pixelsOf, signedPixels, weightOfByte } from './pixels';
+import { changesOf, imageOf, largestByte, pixelsOf, signedPixels, weightOfByte } from './pixels';
 import { brightestChooser, signedBar, weightBar } from './scale_bar';
 import { DEFAULTS, wordOf } from './selection';
+import { ALIKE, type Grouping, groupedBySimilarity } from './similarity';
 import { neighbours } from './steps';
 
-const THUMBNAIL = 32;
-const LEAST_PX = 34;
-const MOST_PX = 76;
-const MARGIN_PX = 22; // for the numbers of layers and heads, where heads are in rows of layers
-const CAPTION_PX = 16;
-
-interface Grid {
-  columns: number;
-  rows: number;
-  cell: number;
-  /** Captions below the pictures: where heads are not in rows of layers. */
-  captions: boolean;
-}
+/** Rows and columns of a picture: of many heads fewer, so that their answer stays small. */
+const FINE = 64;
+const COARSE = 32;
+const MOST_FINE_HEADS = 200;
+/** Below the pictures: the disclosures, the time bar. */
+const BELOW_PX = 190;
+const LEAST_HEIGHT_PX = 240;
 
 export class ModelPane implements Pane {
   private readonly latest = new Latest();
@@ -50,6 +45,7 @@ export class ModelPane implements Pane {
   private readonly forget: () => void;
   private moment: Moment | null = null;
   private atlas: Atlas | null = null;
+  private grouping: Grouping | null = null; // of this atlas, once it is asked for
   private comparedWith: string | null = null;
   private image: HTMLCanvasElement | null = null;
   private frame = 0;
@@ -77,7 +73,7 @@ export class ModelPane implements Pane {
     this.channel.set(moment.selection.channel);
     this.brightest.set(moment.selection.brightest);
     this.lines.show(moment);
-    const at = (step: number): Request => this.context.addresses.atlas(step, moment.selection.item, THUMBNAIL);
+    const at = (step: number): Request => this.context.addresses.atlas(step, moment.selection.item, sideOf(moment));
     const next = neighbours(moment.steps, moment.step, 2).map(at);
     this.element.setAttribute('aria-busy', 'true');
     this.latest.run(this.ask(moment, at(moment.step), next), ([atlas, other]) => {
@@ -94,7 +90,7 @@ export class ModelPane implements Pane {
     if (!atlas || !moment) return undefined;
     const name = fileName(this.context.run, 'attention', `step${atlas.step}`, `item${atlas.item}`);
     const shape = [atlas.layers, atlas.heads, atlas.size, atlas.size];
-    const data = kind === 'csv' ? csvOf(this.rows(atlas, moment))
+    const data = kind === 'csv' ? csvOf(rowsForFile({ atlas, layers: moment.listing.layers, places: this.places() }))
       : kind === 'npy' ? npyOf('U8', shape, atlas[moment.selection.channel])
         : kind === 'png' ? await pngFrom(await this.svg(atlas)) : (await this.svg(atlas)).toBlob();
     return data && { fileName: `${name}.${kind}`, data };
@@ -112,15 +108,16 @@ export class ModelPane implements Pane {
     const { loader } = this.context;
     const { item } = moment.selection;
     const { other } = moment;
-    const then = other && other.addresses.atlas(other.step, item, THUMBNAIL);
+    const then = other && other.addresses.atlas(other.step, item, sideOf(moment));
     const atlas = atlasOf(await loader.want(now, then ? [then, ...next] : next), moment.step, item);
     return [atlas, then && other ? atlasOf(await loader.arrays(then), other.step, item) : null];
   }
 
   private take(atlas: Atlas, other: Atlas | null, moment: Moment): void {
     this.atlas = atlas;
+    this.grouping = null;
     this.comparedWith = other && moment.other ? moment.other.name : null;
-    this.sort.offer([['layer', 'layers and heads'], ...atlas.metrics.flatMap((metric) => [
+    this.sort.offer([['layer', 'layers and heads'], ['similar', 'similarity'], ...atlas.metrics.flatMap((metric) => [
       [metric, `${metricName(metric)}, largest first`] as const, [`-${metric}`, `${metricName(metric)}, smallest first`] as const,
     ])]);
     this.sort.set(moment.selection.sort);
@@ -135,6 +132,7 @@ export class ModelPane implements Pane {
   /** The weights, or what has changed in them; the scale beside it says which. */
   private pixels(atlas: Atlas, other: Atlas | null, moment: Moment): Uint8ClampedArray<ArrayBuffer> {
     const { channel, brightest } = moment.selection;
+    this.brightest.element.hidden = other !== null; // a change has colours of its own
     if (!other) {
       const top = brightest === 'own' ? largestByte(atlas[channel]) : 255;
       replace(this.scale, weightBar(weightOfByte(top)));
@@ -151,12 +149,37 @@ export class ModelPane implements Pane {
     const sharpest = orderOf(atlas, headsOf(moment.listing.layers), '-entropy')[0];
     const text = sharpest && !Number.isNaN(metricAt(atlas, 'entropy', sharpest))
       ? ` The sharpest is layer ${sharpest.layer}, head ${sharpest.head}, with an entropy of ${short(metricAt(atlas, 'entropy', sharpest), 3)} nats.` : '';
-    return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${text}${moment.listing.layers.some((layer) => sharedBy(layer) > 1) ? ' Heads over one line share a key.' : ''} A click or Enter opens a head.`;
+    const groups = moment.selection.sort === 'similar' ? ` ${count(this.grouped().groups)} groups of heads that look alike (similarity of at least ${ALIKE} on average).` : '';
+    return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${groups || text}${moment.listing.layers.some((layer) => sharedBy(layer) > 1) ? ' Heads over one line share a key.' : ''} A click or Enter opens a head.`;
   }
 
   private places(): Place[] {
     const { atlas, moment } = this;
-    return atlas && moment ? orderOf(atlas, headsOf(moment.listing.layers), moment.selection.sort) : [];
+    if (!atlas || !moment) return [];
+    const heads = headsOf(moment.listing.layers);
+    if (moment.selection.sort !== 'similar') return orderOf(atlas, heads, moment.selection.sort);
+    const places = placesOf(heads);
+    return this.grouped().order.map((index) => places[index]!);
+  }
+
+  private grouped(): Grouping {
+    if (this.grouping) return this.grouping;
+    const { size, heads, mean } = this.atlas!;
+    const places = placesOf(headsOf(this.moment!.listing.layers));
+    const pictures = new Uint8Array(places.length * size * size);
+    places.forEach(({ layer, head }, i) => {
+      const from = (layer * heads + head) * size * size;
+      pictures.set(mean.subarray(from, from + size * size), i * size * size);
+    });
+    return (this.grouping = groupedBySimilarity(pictures, size, places.length));
+  }
+
+  /** Below a picture: which head it is, and what it is ordered by. */
+  private caption(place: Place, index: number): string {
+    const name = `${place.layer}.${place.head}`;
+    if (this.sorting() !== 'similar') return `${name}  ${short(metricAt(this.atlas!, this.sorting(), place), 2)}`;
+    const { order, group } = this.grouped();
+    return `${name}  group ${group[order[index]!]! + 1}`;
   }
 
   /** The number that heads are ordered by, if any. */
@@ -165,11 +188,14 @@ export class ModelPane implements Pane {
   }
 
   private grid(places: readonly Place[]): Grid {
-    const byLayer = !this.atlas?.metrics.includes(this.sorting());
-    const width = (this.atlasBox.clientWidth || 960) - MARGIN_PX;
-    const columns = byLayer ? Math.max(1, this.atlas!.heads) : Math.max(1, Math.min(places.length, Math.floor(width / 64)));
-    const cell = Math.min(MOST_PX, Math.max(LEAST_PX, Math.floor(width / columns)));
-    return { columns, rows: byLayer ? this.atlas!.layers : Math.ceil(places.length / columns), cell, captions: !byLayer };
+    const isByLayer = this.sorting() !== 'similar' && !this.atlas?.metrics.includes(this.sorting());
+    return isByLayer ? gridOfLayers(this.atlas!.layers, this.atlas!.heads, this.room()) : gridOfHeads(places.length, this.room());
+  }
+
+  /** The rest of the window. */
+  private room(): Room {
+    const top = this.atlasBox.getBoundingClientRect().top + window.scrollY;
+    return { width: this.atlasBox.clientWidth || 960, height: Math.max(LEAST_HEIGHT_PX, window.innerHeight - top - BELOW_PX) };
   }
 
   private schedule(): void {
@@ -185,8 +211,7 @@ export class ModelPane implements Pane {
     const start = performance.now();
     const places = this.places();
     const grid = this.grid(places);
-    const height = marginOf(grid) + grid.rows * (grid.cell + (grid.captions ? CAPTION_PX : 0));
-    const width = marginOf(grid) + grid.columns * grid.cell;
+    const { width, height } = sizeOf(grid);
     this.placeCells(places, grid, atlas, moment);
     this.cells.style.width = `${width}px`;
     this.cells.style.height = `${height}px`;
@@ -212,7 +237,7 @@ export class ModelPane implements Pane {
     places.forEach((place, i) => {
       const [x, y] = cellAt(grid, this.slot(place, i, grid));
       this.paintCell(context, place, x, y, grid.cell - 4);
-      if (grid.captions) context.fillText(`${place.layer}.${place.head}  ${short(metricAt(this.atlas!, this.sorting(), place), 2)}`, x, y + grid.cell + CAPTION_PX - 6);
+      if (grid.captions) context.fillText(this.caption(place, i), x, y + grid.cell + CAPTION_PX - 6);
     });
   }
 
@@ -224,8 +249,9 @@ export class ModelPane implements Pane {
 
   /** Numbers of layers and heads. */
   private paintMargins(context: CanvasRenderingContext2D, grid: Grid, line: string): void {
-    for (let row = 0; row < grid.rows; row++) context.fillText(String(row), 4, MARGIN_PX + row * grid.cell + grid.cell / 2 + 4);
-    for (let column = 0; column < grid.columns; column++) context.fillText(String(column), MARGIN_PX + column * grid.cell + 2, 12);
+    const margin = marginOf(grid);
+    for (let row = 0; row < grid.rows; row++) context.fillText(String(row), 4, margin + row * grid.cell + grid.cell / 2 + 4);
+    for (let column = 0; column < grid.columns; column++) context.fillText(String(column), margin + column * grid.cell + 2, 12);
     context.strokeStyle = line;
     context.lineWidth = 2;
     this.moment!.listing.layers.forEach((layer, row) => this.paintBrackets(context, grid, row, sharedBy(layer), layer.heads));
@@ -233,11 +259,12 @@ export class ModelPane implements Pane {
 
   /** Lines below heads that share a key. */
   private paintBrackets(context: CanvasRenderingContext2D, grid: Grid, row: number, share: number, heads: number): void {
-    const y = MARGIN_PX + (row + 1) * grid.cell - 1.5;
+    const margin = marginOf(grid);
+    const y = margin + (row + 1) * grid.cell - 1.5;
     for (let first = 0; share > 1 && first < heads; first += share) {
       context.beginPath();
-      context.moveTo(MARGIN_PX + first * grid.cell, y);
-      context.lineTo(MARGIN_PX + Math.min(heads, first + share) * grid.cell - 5, y);
+      context.moveTo(margin + first * grid.cell, y);
+      context.lineTo(margin + Math.min(heads, first + share) * grid.cell - 5, y);
       context.stroke();
     }
   }
@@ -293,33 +320,10 @@ export class ModelPane implements Pane {
   private fillTable(body: HTMLElement): void {
     const { atlas, moment } = this;
     if (!atlas || !moment) return;
-    const { sort } = moment.selection;
-    const head = (name: string, text: string): HTMLElement => {
-      const order = sort === name ? 'descending' : sort === `-${name}` ? 'ascending' : 'none';
-      const next = sort === name ? `-${name}` : name;
-      return h('th', { scope: 'col', 'aria-sort': order }, h('button', { type: 'button', onclick: () => this.context.change({ sort: wordOf(next, 'layer') }) }, text, order === 'none' ? '' : order === 'descending' ? ' ▼' : ' ▲'));
-    };
-    replace(body, h('div', { class: 'at-table', tabindex: 0, role: 'region', 'aria-label': 'Numbers of all heads' }, h(
-      'table', {}, h('caption', {}, `Step ${atlas.step}, batch item ${atlas.item}`),
-      h('thead', {}, h('tr', {}, head('layer', 'Layer and head'), ...atlas.metrics.map((metric) => head(metric, metricName(metric))))),
-      h('tbody', {}, ...this.places().map((place) => this.tableRow(atlas, moment, place))),
-    )));
-  }
-
-  private tableRow(atlas: Atlas, moment: Moment, place: Place): HTMLElement {
-    const layer = String(moment.listing.layers[place.layer]!.layer);
-    const open = h('button', { type: 'button', onclick: () => this.open(layer, String(place.head)) }, `${layer}.${place.head}`);
-    return h('tr', {}, h('th', { scope: 'row' }, open), ...atlas.metrics.map((metric) => {
-      const value = metricAt(atlas, metric, place);
-      return h('td', {}, h('data', { value: exact(value, 'F32'), 'data-metric': metric, 'data-layer': layer, 'data-head': place.head }, short(value)));
+    replace(body, headTable({
+      atlas, layers: moment.listing.layers, places: this.places(), sort: moment.selection.sort,
+      order: (sort) => this.context.change({ sort: wordOf(sort, DEFAULTS.sort) }), open: (layer, head) => this.open(layer, head),
     }));
-  }
-
-  private rows(atlas: Atlas, moment: Moment): (string | number)[][] {
-    return [['step', 'item', 'layer', 'head', ...atlas.metrics], ...this.places().map((place) => [
-      atlas.step, atlas.item, moment.listing.layers[place.layer]!.layer, place.head,
-      ...atlas.metrics.map((metric) => forFile(metricAt(atlas, metric, place))),
-    ])];
   }
 
   private async svg(atlas: Atlas): Promise<SvgWriter> {
@@ -327,12 +331,6 @@ export class ModelPane implements Pane {
     const svg = new SvgWriter(width, height, `Attention of all heads at step ${atlas.step}`);
     return svg.image(await dataAddressOf(this.canvas), 0, 0, width, height);
   }
-}
-
-/** Of weights as bytes. Throws where the two are not of as many heads. */
-export function changesOf(now: Uint8Array, then: Uint8Array): Float32Array {
-  if (now.length !== then.length) throw new SourceError('failed precondition', 'The two do not have the same layers and heads: they cannot be compared.');
-  return Float32Array.from(now, (byte, i) => weightOfByte(byte) - weightOfByte(then[i]!));
 }
 
 function headsOf(layers: readonly LayerInfo[]): number[] {
@@ -343,12 +341,6 @@ function sharedBy(layer: LayerInfo | undefined): number {
   return layer && layer.key_value_heads > 0 ? layer.heads / layer.key_value_heads : 1;
 }
 
-function marginOf(grid: Grid): number {
-  return grid.captions ? 4 : MARGIN_PX;
-}
-
-function cellAt(grid: Grid, slot: number): [x: number, y: number] {
-  const height = grid.cell + (grid.captions ? CAPTION_PX : 0);
-  const margin = marginOf(grid);
-  return [margin + (slot % grid.columns) * grid.cell, margin + Math.floor(slot / grid.columns) * height];
+function sideOf(moment: Moment): number {
+  return placesOf(headsOf(moment.listing.layers)).length <= MOST_FINE_HEADS ? FINE : COARSE;
 }

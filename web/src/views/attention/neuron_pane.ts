@@ -41,7 +41,7 @@ export class NeuronPane implements Pane {
 
   constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
     const { change } = context;
-    this.strip = new HeadStrip((heads) => change({ heads: wordOf(String(heads[0] ?? 0), '0') }), false);
+    this.strip = new HeadStrip((heads) => change({ heads: wordOf(String(heads[0] ?? 0), '0') }), { many: false });
     this.dims = chooser('Dimensions by', [['index', 'number'], ['contribution', 'contribution to the chosen key'], ['variance', 'variance over keys']], (value) => change({ dims: wordOf(value, DEFAULTS.dims) }));
     this.first = countBox('First keys', { min: 1, max: 131072 }, 'all', (value) => change({ first: wordOf(String(value ?? 'all'), String(DEFAULTS.first)) }));
     this.find = h('input', { type: 'search', 'data-search': true, placeholder: 'number or text', 'aria-label': 'Query token, by its number or text', onchange: () => this.search(this.find.value) });

@@ -1,4 +1,5 @@
 // Weights as pixels.
+import { SourceError } from '../../data/source';
 import { type Lut, blueOrange, viridis } from '../../draw/colours';
 
 /** Bytes of the atlas and of tiles are the root of a weight's share, so faint weights are visible and get more levels. */
@@ -8,6 +9,12 @@ export function weightOfByte(byte: number): number {
 
 export function byteOfWeight(weight: number): number {
   return Math.round(255 * Math.sqrt(Math.min(1, Math.max(0, weight))));
+}
+
+/** Of weights as bytes. Throws where the two are not of as many heads or tokens. */
+export function changesOf(now: Uint8Array, then: Uint8Array): Float32Array {
+  if (now.length !== then.length) throw new SourceError('failed precondition', 'The two do not have the same layers, heads and tokens: they cannot be compared.');
+  return Float32Array.from(now, (byte, i) => weightOfByte(byte) - weightOfByte(then[i]!));
 }
 
 export function largestByte(bytes: Uint8Array): number {

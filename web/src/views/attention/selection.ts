@@ -6,6 +6,12 @@ export type AttentionMode = (typeof MODES)[number];
 
 export type Side = 'query' | 'key';
 
+export const BETWEEN = ['all', 'aa', 'ab', 'ba', 'bb'] as const;
+export type Between = (typeof BETWEEN)[number];
+
+/** Heads with a colour each: there are no more colours that all people can tell apart. */
+export const MOST_HEADS = 8;
+
 export interface TokenRef {
   side: Side;
   index: number;
@@ -16,6 +22,12 @@ export interface Selection {
   layer: number;
   /** Never empty, ascending. */
   heads: readonly number[];
+  /** The head view: a colour for each head, their mean, or what all layers up to this one come to. */
+  together: 'each' | 'mean' | 'rollout';
+  /** Pieces of words are put together. */
+  words: boolean;
+  /** Whose links are shown: of the first sentence (A) and the second (B), from query to key. */
+  between: Between;
   item: number;
   /** How many tokens are shown; 0 means all. */
   first: number;
@@ -38,21 +50,16 @@ export interface Selection {
   /** The ends of the neuron view's colours, so that steps can be compared; null: those of what is shown. */
   lock: number | null;
   channel: 'max' | 'mean';
-  /** What has the brightest colour: a weight of one, or the largest in the picture. */
+  /** What has the brightest colour or the widest line: a weight of one, or the largest in the picture. */
   brightest: 'one' | 'own';
   sort: string;
   metric: string;
 }
 
 export const DEFAULTS = {
-  mode: 'model', first: 20, threshold: 0.01, mapping: 'width', curve: 'linear', rows: 'readable', special: 'show', dims: 'index',
+  mode: 'model', together: 'each', words: 'pieces', between: 'all', first: 20, top: 8, threshold: 0.01, mapping: 'both', curve: 'sqrt', rows: 'readable', special: 'show', dims: 'index',
   channel: 'max', brightest: 'one', sort: 'layer', metric: 'entropy',
 } as const;
-
-/** Links of each query that are drawn when nobody has said: all of a short text, the strongest of a long one. */
-export function defaultTop(first: number): number {
-  return first !== 0 && first <= 64 ? 0 : 8;
-}
 
 function whole(text: string | undefined, fallback: number, low: number, high: number): number {
   const value = text === undefined || text.trim() === '' ? NaN : Number(text);
@@ -101,14 +108,19 @@ export function selectionOf(params: Readonly<Record<string, string>>, listing: L
   const layer = layerOf(listing, asked) ?? listing.layers[0];
   const first = params['first'] === 'all' ? 0 : whole(params['first'], DEFAULTS.first, 1, 1 << 20);
   const mode = oneOf(params['mode'], MODES, DEFAULTS.mode);
+  const together = oneOf(params['together'], ['each', 'mean', 'rollout'], DEFAULTS.together);
+  const heads = headsOf(params['heads'], layer?.heads ?? 1);
   return {
     mode: listing.layers.length === 0 ? 'mapping' : mode,
     layer: layer?.layer ?? 0,
-    heads: headsOf(params['heads'], layer?.heads ?? 1),
+    heads: mode === 'head' && together !== 'mean' ? heads.slice(0, MOST_HEADS) : heads,
+    together,
+    words: params['words'] === 'merged',
+    between: oneOf(params['between'], BETWEEN, DEFAULTS.between),
     item: whole(params['item'], 0, 0, 1 << 20),
     first,
     threshold: thresholdOf(params['threshold']),
-    top: whole(params['top'], defaultTop(first), 0, 1 << 20),
+    top: whole(params['top'], DEFAULTS.top, 0, 1 << 20),
     mapping: oneOf(params['map'], ['width', 'opacity', 'both'], DEFAULTS.mapping),
     curve: oneOf(params['curve'], ['linear', 'sqrt'], DEFAULTS.curve),
     rows: oneOf(params['rows'], ['readable', 'all'], DEFAULTS.rows),

@@ -5,23 +5,25 @@ import { count, exact, short } from '../../draw/numbers';
 import type { SvgWriter } from '../../draw/svg';
 import type { Snapshot, SnapshotKind } from '../view';
 
-import { type Request, Weights } from './api';
 import { button } from './controls';
 import { pngFrom } from './drawing';
 import { HeadStrip } from './head_strip';
+import { largestSize } from './neuron_math';
 import { forFile } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { wordOf } from './selection';
-import { neighbours } from './steps';
 import { textSvg } from './text_svg';
 import { TokenCard } from './token_card';
 import { continuesWord, isSpecial, marksBeginnings, readable } from './tokens';
+import type { Weights } from './weights';
+import { WeightsFeed } from './weights_feed';
 
 /** Tokens on one page of a long text. */
 export const PAGE_TOKENS = 2048;
 
 export class TextPane implements Pane {
   private readonly latest = new Latest();
+  private readonly feed: WeightsFeed;
   private readonly strip: HeadStrip;
   private readonly pages = h('div', { class: 'at-fields', hidden: true });
   private readonly legend = h('p', { class: 'at-note' });
@@ -32,7 +34,8 @@ export class TextPane implements Pane {
   private current = 0;
 
   constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
-    this.strip = new HeadStrip((heads) => context.change({ heads: wordOf([...heads].sort((a, b) => a - b).join(','), '0') }));
+    this.strip = new HeadStrip((heads) => context.change({ heads: wordOf([...heads].sort((a, b) => a - b).join(','), '0') }), { many: true });
+    this.feed = new WeightsFeed(context);
     this.text.addEventListener('keydown', (event) => this.tokenKey(event));
     this.text.addEventListener('click', (event) => this.click(event));
     element.classList.add('at-text-pane');
@@ -42,13 +45,11 @@ export class TextPane implements Pane {
   show(moment: Moment): void {
     const { selection } = moment;
     this.strip.show(moment.layer, selection.heads);
-    const at = (step: number): Request =>
-      this.context.addresses.rows(selection.layer, selection.heads, step, selection.item, [selection.query]);
-    const next = neighbours(moment.steps, moment.step, 2).map(at);
+    const mean: Moment = { ...moment, selection: { ...selection, together: 'mean', words: false } };
     this.element.setAttribute('aria-busy', 'true');
-    this.latest.run(this.context.loader.want(at(moment.step), next), (arrays) => {
+    this.latest.run(this.feed.rows(mean, [selection.query]), (row) => {
       this.element.removeAttribute('aria-busy');
-      this.take(moment, Weights.of(arrays, [selection.query]));
+      this.take(moment, row);
     }, (error) => {
       this.element.removeAttribute('aria-busy');
       this.context.fail(error);
@@ -74,34 +75,35 @@ export class TextPane implements Pane {
   private take(moment: Moment, row: Weights): void {
     this.row = row;
     const query = row.queries[0]!;
-    this.shares = meanOf(row, query);
-    const most = this.shares.reduce((a, b) => Math.max(a, b), 0);
+    this.shares = row.given(query)!;
+    const most = largestSize(this.shares);
     const { origin } = row;
-    Object.assign(this.element.dataset, { layer: origin.layer, heads: row.heads.join(','), step: origin.step, item: origin.item, query, length: origin.length });
-    const mean = row.heads.length > 1 ? `the mean of heads ${row.heads.join(', ')}` : `head ${row.heads[0]}`;
-    replace(this.legend, `Marked by the weight that token ${query} gives, ${mean}: the strongest mark is ${short(most, 3)}. Click a token, or go with the arrows and press Enter, to see where it looks. ${row.labels.note}`);
+    Object.assign(this.element.dataset, {
+      layer: origin.layer, heads: moment.selection.heads.join(','), step: origin.step, item: origin.item, query, length: origin.length, compared: row.comparedWith ?? '',
+    });
+    replace(this.legend, `${legendOf(row, query)}: the strongest mark is ${short(most, 3)}. Click a token, or go with the arrows and press Enter, to see where it looks. ${row.labels.note}`);
     this.drawText(row, moment, most);
     this.card.show(row, { side: 'query', index: query }, null);
-    this.context.shown(origin);
+    this.context.shown({ ...origin, comparedWith: row.comparedWith });
   }
 
   private rows(row: Weights): (string | number)[][] {
     const { layer, step, item } = row.origin;
-    const header = ['step', 'item', 'layer', 'heads', 'query', 'key', 'key_token', 'weight'];
+    const header = ['step', 'item', 'layer', 'heads', 'query', 'key', 'key_token', row.comparedWith === null ? 'weight' : 'change'];
     return [header, ...Array.from(this.shares, (share, key) => [
-      step, item, layer, row.heads.join(' '), row.queries[0]!, key, row.keyLabel(key) ?? '', forFile(share),
+      step, item, layer, this.element.dataset['heads']!.replace(/,/g, ' '), row.queries[0]!, key, row.keyLabel(key) ?? '', forFile(share),
     ])];
   }
 
   /** Of the page that is shown. */
   private svg(row: Weights): SvgWriter {
     const marks = row.labels.key !== null && marksBeginnings(row.labels.key);
-    const most = this.shares.reduce((a, b) => Math.max(a, b), 0) || 1;
+    const most = largestSize(this.shares) || 1;
     const words = [...this.text.querySelectorAll<HTMLElement>('[data-key]')].map((element) => {
       const key = Number(element.dataset['key']);
       const label = row.keyLabel(key);
       return {
-        text: element.textContent ?? '', mark: this.shares[key]! / most, chosen: key === row.queries[0],
+        text: element.textContent ?? '', mark: this.shares[key]! / most, isChange: row.comparedWith !== null, chosen: key === row.queries[0],
         joined: label !== undefined && continuesWord(label, marks),
       };
     });
@@ -119,21 +121,22 @@ export class TextPane implements Pane {
     for (let key = first; key < last; key++) {
       const label = labels?.[key];
       if (key > first && !(label !== undefined && continuesWord(label, marks))) parts.push(' ');
-      parts.push(this.token(key, label, this.shares[key]!, most, key === row.queries[0]));
+      parts.push(this.token(key, label, this.shares[key]!, most, key === row.queries[0], row.comparedWith !== null));
     }
     this.text.replaceChildren(...parts);
     if (focused) this.tokenElement(this.current)?.focus();
     this.drawPages(first, last, row.keyCount);
   }
 
-  private token(key: number, label: string | undefined, share: number, most: number, chosen: boolean): HTMLElement {
+  private token(key: number, label: string | undefined, share: number, most: number, chosen: boolean, isChange: boolean): HTMLElement {
     const element = h('span', {
       class: isSpecial(label) ? 'at-word at-special' : 'at-word', role: 'button', tabindex: key === this.current ? 0 : -1, 'data-key': key,
-      'data-weight': exact(share, 'F32'), 'aria-pressed': String(chosen), 'aria-label': `${label ?? 'token'} ${key}, weight ${short(share, 3)}`,
+      'data-weight': exact(share, 'F32'), 'aria-pressed': String(chosen), 'aria-label': `${label ?? 'token'} ${key}, ${isChange ? 'change' : 'weight'} ${short(share, 3)}`,
       title: `token ${key}: ${short(share, 4)}`,
     }, label === undefined ? String(key) : label === '' ? '(padding)' : readable(label));
     // Colour and the line below it say the same.
-    const part = most > 0 ? share / most : 0;
+    const part = most > 0 ? Math.abs(share) / most : 0;
+    element.dataset['sign'] = signOf(share, isChange);
     element.style.setProperty('--at-share', String(Math.round(100 * Math.sqrt(part))));
     element.style.borderBottomWidth = `${Math.round(4 * Math.sqrt(part))}px`;
     return element;
@@ -186,9 +189,13 @@ export class TextPane implements Pane {
   }
 }
 
-/** The mean over the heads of what a query gives to each key. */
-export function meanOf(weights: Weights, query: number): Float32Array {
-  const rows = weights.heads.map((_, head) => weights.row(head, query)!);
-  if (rows.length === 1) return rows[0]!;
-  return Float32Array.from({ length: weights.keyCount }, (_, key) => rows.reduce((sum, row) => sum + row[key]!, 0) / rows.length);
+function legendOf(row: Weights, query: number): string {
+  const who = row.title.toLowerCase();
+  if (row.comparedWith === null) return `Marked by the weight that token ${query} gives, ${who}`;
+  return `Marked by the change of the weight that token ${query} gives, ${who}, from ${row.comparedWith}: orange and solid where it is larger now, blue and dashed where it is smaller`;
+}
+
+/** '' for a weight, which has no sign. */
+function signOf(share: number, isChange: boolean): '' | 'more' | 'less' {
+  return !isChange ? '' : share < 0 ? 'less' : 'more';
 }

@@ -7,8 +7,10 @@ const WIDTH = 820;
 
 export interface MarkedWord {
   text: string;
-  /** Between 0 and 1. */
+  /** Between 0 and 1; below 0: the weight is smaller than where it is compared with. */
   mark: number;
+  /** A change, not a weight. */
+  isChange: boolean;
   /** Continues the word before it. */
   joined: boolean;
   chosen: boolean;
@@ -30,7 +32,8 @@ export function textSvg(words: readonly MarkedWord[], description: string): SvgW
   svg.group({ 'font-family': 'monospace', fill: '#16202a' }, () => words.forEach((word, i) => {
     const place = places[i]!;
     const box = { x: place.x, y: place.y - 14, width: place.width, height: 19, rx: 2 };
-    svg.add('rect', { ...box, fill: '#0b62a4', 'fill-opacity': 0.4 * Math.sqrt(word.mark) });
+    const fill = word.isChange && word.mark > 0 ? '#b04a00' : '#0b62a4';
+    svg.add('rect', { ...box, fill, 'fill-opacity': 0.4 * Math.sqrt(Math.abs(word.mark)) });
     if (word.chosen) svg.add('rect', { ...box, fill: 'none', stroke: '#16202a', 'stroke-width': 2 });
     svg.text(place.x + 1, place.y, word.text);
   }));

@@ -2,8 +2,9 @@
 import type { Arrays } from '../../data/safetensors';
 
 import type { Request } from './api';
-import type { PaneContext } from './pane';
-import { imageOf, largestByte, pixelsOf } from './pixels';
+import { largestSize } from './neuron_math';
+import type { OtherMoment, PaneContext } from './pane';
+import { changesOf, imageOf, largestByte, pixelsOf, signedPixels } from './pixels';
 import type { Viewport } from './viewport';
 
 export const TILE = 256;
@@ -22,9 +23,11 @@ export interface Matrix {
 
 interface Tile {
   bytes: Uint8Array;
+  /** How far the weights are from those that they are compared with. */
+  changes: Float32Array | null;
   width: number;
   height: number;
-  /** Painted for this brightest byte. */
+  /** Painted for this brightest byte, or this largest change. */
   top: number;
   image: HTMLCanvasElement | null;
 }
@@ -43,9 +46,10 @@ interface Place {
 export class Tiles {
   readonly levels: number;
   private largest = 255; // byte of the picture of all
+  private largestChange = 1; // in it
   private readonly tiles = new Map<string, Tile>();
 
-  constructor(private readonly context: PaneContext, readonly matrix: Matrix, private readonly arrived: () => void) {
+  constructor(private readonly context: PaneContext, readonly matrix: Matrix, readonly other: OtherMoment | null, private readonly arrived: () => void) {
     this.levels = levelsOf(matrix.queries, matrix.keys);
   }
 
@@ -55,11 +59,13 @@ export class Tiles {
     const places: Place[] = [{ level: this.levels - 1, row: 0, column: 0 }];
     const [left, right, top, bottom] = view.tiles(level, TILE);
     for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) places.push({ level, row, column });
-    const requests = places.map((place) => this.request(place));
-    this.context.loader.giveUpAllBut([...requests, ...also]);
-    for (const request of requests) {
-      if (this.tiles.has(request.address)) continue;
-      this.context.loader.arrays(request).then((arrays) => this.take(request, arrays), (error: unknown) => {
+    const pairs = places.map((place) => [this.request(place), this.otherRequest(place)] as const);
+    const requests = pairs.flatMap(([now, then]) => (then ? [now, then] : [now]));
+    const { loader } = this.context;
+    loader.giveUpAllBut([...requests, ...also]);
+    for (const [now, then] of pairs) {
+      if (this.tiles.has(now.address)) continue;
+      Promise.all([loader.arrays(now), then && loader.arrays(then)]).then(([arrays, others]) => this.take(now, arrays, others), (error: unknown) => {
         if (!(error instanceof Error && error.name === 'AbortError')) this.context.fail(error);
       });
     }
@@ -88,16 +94,32 @@ export class Tiles {
     return this.matrix.brightest === 'one' ? 255 : this.largest;
   }
 
+  /** Of a comparison: the change at the ends of the colours. */
+  get limit(): number {
+    return this.largestChange;
+  }
+
   private request({ level, row, column }: Place): Request {
     const { layer, head, step, item } = this.matrix;
     return this.context.addresses.tile(layer, head, step, item, level, row, column);
   }
 
-  private take(request: Request, arrays: Arrays): void {
-    const [height = 0, width = 0] = arrays.get(this.matrix.channel).shape;
-    this.tiles.set(request.address, { bytes: arrays.u8(this.matrix.channel), width, height, top: 0, image: null });
+  private otherRequest({ level, row, column }: Place): Request | null {
+    const { layer, head, item } = this.matrix;
+    return this.other && this.other.addresses.tile(layer, head, this.other.step, item, level, row, column);
+  }
+
+  private take(request: Request, arrays: Arrays, others: Arrays | null): void {
+    const { channel } = this.matrix;
+    const [height = 0, width = 0] = arrays.get(channel).shape;
+    const bytes = arrays.u8(channel);
+    const changes = others && changesOf(bytes, others.u8(channel));
+    this.tiles.set(request.address, { bytes, changes, width, height, top: 0, image: null });
     const whole = this.request({ level: this.levels - 1, row: 0, column: 0 }).address;
-    if (request.address === whole) this.largest = largestByte(arrays.u8(this.matrix.channel));
+    if (request.address === whole) {
+      this.largest = largestByte(bytes);
+      if (changes) this.largestChange = largestSize(changes);
+    }
     for (const oldest of this.tiles.keys()) {
       if (this.tiles.size <= MOST_TILES) break;
       if (oldest !== whole) this.tiles.delete(oldest);
@@ -108,9 +130,10 @@ export class Tiles {
   private imageAt(address: string): HTMLCanvasElement | null {
     const tile = this.tiles.get(address);
     if (!tile) return null;
-    if (tile.top !== this.top) {
-      tile.top = this.top;
-      tile.image = imageOf(pixelsOf(tile.bytes, tile.top), tile.width, tile.height);
+    const top = tile.changes ? this.limit : this.top;
+    if (tile.top !== top) {
+      tile.top = top;
+      tile.image = imageOf(tile.changes ? signedPixels(tile.changes, top) : pixelsOf(tile.bytes, top), tile.width, tile.height);
     }
     return tile.image;
   }

@@ -2,9 +2,9 @@
 import { h, replace } from '../../draw/dom';
 import { exact, short } from '../../draw/numbers';
 
-import type { Weights } from './api';
 import { entropyNats, largest, rankOf } from './numbers';
 import type { TokenRef } from './selection';
+import type { Weights } from './weights';
 
 const MOST_LINES = 8;
 

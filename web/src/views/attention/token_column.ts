@@ -25,6 +25,19 @@ export interface TokenHandlers {
   pick(side: Side, index: number): void;
 }
 
+/** What one head gives to each token. */
+export interface Shares {
+  values: ArrayLike<number>;
+  colour: string;
+}
+
+/** So high are all bars of a token together: the text above them stays readable. */
+const SHARES_PX = 8;
+
+function percent(share = 0): string {
+  return `${Math.round(1000 * Math.min(1, Math.max(0, share))) / 10}%`;
+}
+
 export interface TokenTexts {
   count: number;
   label(index: number): string | undefined;
@@ -34,7 +47,7 @@ export class TokenColumn {
   readonly element: HTMLElement;
   private texts: TokenTexts = { count: 0, label: () => undefined };
   private pressed: ReadonlySet<number> = new Set();
-  private shares: ArrayLike<number> | null = null;
+  private shares: readonly Shares[] = [];
   private current = 0;
   private range: [number, number] = [0, 0];
   private rowPx = ROW_PX;
@@ -59,8 +72,8 @@ export class TokenColumn {
     this.build();
   }
 
-  /** A bar behind each token, as long as its share; null: none. */
-  showShares(shares: ArrayLike<number> | null): void {
+  /** A bar below each token for each of these, as long as its share. */
+  showShares(shares: readonly Shares[]): void {
     this.shares = shares;
     for (const [index, element] of this.buttons) this.dressShare(element, index);
   }
@@ -132,8 +145,10 @@ export class TokenColumn {
   }
 
   private dressShare(element: HTMLElement, index: number): void {
-    const share = this.shares?.[index] ?? 0;
-    element.style.backgroundSize = `${Math.round(1000 * Math.min(1, Math.max(0, share))) / 10}% 100%`;
+    const [height, side] = [SHARES_PX / this.shares.length, this.side === 'query' ? 'right' : 'left'];
+    element.style.backgroundImage = this.shares.map(({ colour }) => `linear-gradient(${colour}, ${colour})`).join(', ');
+    element.style.backgroundSize = this.shares.map(({ values }) => `${percent(values[index])} ${height}px`).join(', ');
+    element.style.backgroundPosition = this.shares.map((_, i) => `${side} 0 bottom ${i * height}px`).join(', ');
   }
 
   /** One token of the column can be reached by Tab, the others by arrows. */

@@ -21,3 +21,31 @@ export function marksBeginnings(tokens: readonly string[]): boolean {
 export function readable(token: string): string {
   return token.replace(/^##/, '').replace(/^[Ġ▁]/, '').replace(/Ċ/g, '↵');
 }
+
+/** Indices of the pieces of each word. A piece never goes on with a special token. */
+export function groupsOf(tokens: readonly string[]): number[][] {
+  const marks = marksBeginnings(tokens);
+  const groups: number[][] = [];
+  tokens.forEach((token, index) => {
+    const joins = index > 0 && continuesWord(token, marks) && !isSpecial(tokens[index - 1]);
+    if (joins) groups.at(-1)!.push(index);
+    else groups.push([index]);
+  });
+  return groups;
+}
+
+export function wordOf(tokens: readonly string[], pieces: readonly number[]): string {
+  const [first] = pieces;
+  if (pieces.length === 1) return tokens[first!]!; // as it is in the run
+  return pieces.map((piece) => readable(tokens[piece]!)).join('');
+}
+
+const SEPARATORS: ReadonlySet<string> = new Set(['[SEP]', '</s>', '<sep>', '<|sep|>']);
+
+/** How many tokens the first sentence has, its separator among them; null: no separator says that there is a second. */
+export function firstSentence(tokens: readonly string[] | null): number | null {
+  const separator = (tokens ?? []).findIndex((token, at) => at > 0 && SEPARATORS.has(token));
+  const size = separator + 1;
+  if (separator < 0 || !tokens) return null;
+  return tokens.slice(size).some((token) => !isSpecial(token)) ? size : null;
+}

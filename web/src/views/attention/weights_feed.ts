@@ -1,9 +1,11 @@
 // WeightsFeed: the weights that a moment is about: all of them where the text is short enough, single rows otherwise.
 import type { Arrays } from '../../data/safetensors';
 
-import { Weights, WHOLE_TOKENS, type Request } from './api';
+import { type Addresses, WHOLE_TOKENS, type Request } from './api';
 import type { Moment, PaneContext } from './pane';
+import type { Selection } from './selection';
 import { neighbours } from './steps';
+import { Weights } from './weights';
 
 /** Rows of one request when only single rows are shown. */
 const MOST_ROWS = 32;
@@ -13,38 +15,51 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
 }
 
+/** Where whole matrices come from: those of heads, or what all layers up to this one come to. */
+function wholeRequest(addresses: Addresses, { together, layer, heads, item }: Selection, step: number, first: number): Request {
+  return together === 'rollout' ? addresses.rollout(layer, step, item, first) : addresses.head(layer, heads, step, item, first);
+}
+
+/** What is drawn of weights as they came: the mean of heads, whole words. */
+function prepared(weights: Weights, { together, layer, words }: Selection): Weights {
+  const named = together === 'rollout' ? weights.called(`Rollout of layers 0 to ${layer}`) : together === 'mean' ? weights.mean() : weights;
+  return words ? named.words() : named;
+}
+
 export class WeightsFeed {
   constructor(private readonly context: PaneContext) {}
 
   /** `queries` are those that must be there when not all can. */
   async load(moment: Moment, queries: readonly number[]): Promise<Weights> {
-    const { first } = moment.selection;
-    if (first > 0 && first <= WHOLE_TOKENS) return this.whole(moment, first);
+    const { first, together } = moment.selection;
+    if (together === 'rollout' || (first > 0 && first <= WHOLE_TOKENS)) return this.whole(moment, first);
     const length = await this.lengthOf(moment);
     return length <= WHOLE_TOKENS ? this.whole(moment, 0) : this.rows(moment, queries.filter((query) => query < length));
   }
 
   private async whole(moment: Moment, first: number): Promise<Weights> {
-    const { layer, heads, item } = moment.selection;
-    const at = (step: number): Request => this.context.addresses.head(layer, heads, step, item, first);
-    const next = neighbours(moment.steps, moment.step, AHEAD).map(at);
+    const at = (addresses: Addresses, step: number): Request => wholeRequest(addresses, moment.selection, step, first);
+    const next = neighbours(moment.steps, moment.step, AHEAD).map((step) => at(this.context.addresses, step));
     const { other } = moment;
-    return this.both(moment, at(moment.step), other && other.addresses.head(layer, heads, other.step, item, first), null, next);
+    return this.both(moment, at(this.context.addresses, moment.step), other && at(other.addresses, other.step), null, next);
   }
 
-  private async rows(moment: Moment, queries: readonly number[]): Promise<Weights> {
+  /** Of the queries alone, as they came or compared. */
+  async rows(moment: Moment, queries: readonly number[]): Promise<Weights> {
     const { layer, heads, item } = moment.selection;
     const wanted = [...new Set(queries.length > 0 ? queries : [0])].slice(0, MOST_ROWS);
-    const request = this.context.addresses.rows(layer, heads, moment.step, item, wanted);
+    const at = (addresses: Addresses, step: number): Request => addresses.rows(layer, heads, step, item, wanted);
     const { other } = moment;
-    return this.both(moment, request, other && other.addresses.rows(layer, heads, other.step, item, wanted), wanted, []);
+    const next = neighbours(moment.steps, moment.step, AHEAD).map((step) => at(this.context.addresses, step));
+    return this.both(moment, at(this.context.addresses, moment.step), other && at(other.addresses, other.step), wanted, next);
   }
 
   /** The weights, or what has changed in them since. */
   private async both(
     moment: Moment, request: Request, other: Request | null, queries: readonly number[] | null, next: readonly Request[],
   ): Promise<Weights> {
-    const read = (arrays: Arrays): Weights => Weights.of(arrays, queries ?? upTo(arrays.get('weights').shape[1] ?? 0));
+    const read = (arrays: Arrays): Weights =>
+      prepared(Weights.of(arrays, queries ?? upTo(arrays.get('weights').shape[1] ?? 0)), moment.selection);
     const { loader } = this.context;
     const now = read(await loader.want(request, other ? [other, ...next] : next));
     return other ? Weights.difference(now, read(await loader.arrays(other)), moment.other!.name) : now;
