@@ -53,6 +53,18 @@ describe('MatrixPane', () => {
     expect(Math.fround(Number((at.one('.at-reading data') as HTMLDataElement).value))).toBe(at.source.row(2, 1, 30, 0, 1)[2]);
   });
 
+  it('shows what has changed since another step, in tiles and in the row', async () => {
+    const at = open({ mode: 'matrix', query: '3', key: '5', b: '10' });
+    await at.pane('compared', 'step 10');
+    const change = at.source.row(0, 0, 30, 0, 3)[5]! - at.source.row(0, 0, 10, 0, 3)[5]!;
+    expect(Number((at.one('.at-reading data') as HTMLDataElement).value)).toBeCloseTo(change, 6);
+    await at.until(() => ['step=10', 'step=30'].every((step) => at.source.asked.some((address) => address.includes('/tile?') && address.endsWith(step))));
+    await at.until(() => at.one('.at-status').textContent === 'Step 30 (eval 2), compared with step 10');
+    const csv = await (await at.view.snapshot('csv'))!.data.text();
+    expect(csv.split('\r\n')[0]).toBe('query,query_token,key,key_token,change');
+    expect(Number(csv.split('\r\n')[6]!.split(',').at(-1))).toBeCloseTo(change, 6);
+  });
+
   it('has a button for everything that a drag does', async () => {
     const at = open({ mode: 'matrix' });
     await at.pane('length', '12');
@@ -86,6 +98,19 @@ describe('TextPane', () => {
     for (const key of ['ArrowLeft', 'ArrowLeft', 'Enter']) document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
     await at.pane('query', '6');
     expect((document.activeElement as HTMLElement).dataset['key']).toBe('6');
+  });
+
+  it('marks what has changed since another step, more and less', async () => {
+    const at = open({ mode: 'text', query: '4', heads: '0,1', b: '10' });
+    await at.pane('compared', 'step 10');
+    const mean = (step: number, key: number): number => (at.source.row(0, 0, step, 0, 4)[key]! + at.source.row(0, 1, step, 0, 4)[key]!) / 2;
+    const words = at.all('.at-word');
+    words.forEach((word, key) => {
+      const change = mean(30, key) - mean(10, key);
+      expect(Number(word.dataset['weight'])).toBeCloseTo(change, 6);
+      expect(word.dataset['sign']).toBe(change < 0 ? 'less' : 'more');
+    });
+    expect(new Set(words.map((word) => word.dataset['sign'])).size).toBe(2);
   });
 
   it('is a drawing with every word', async () => {

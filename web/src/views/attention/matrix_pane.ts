@@ -7,7 +7,7 @@ import { pngOf } from '../../draw/canvas';
 import { SvgWriter } from '../../draw/svg';
 import type { Snapshot, SnapshotKind } from '../view';
 
-import { type Addresses, type Request, WHOLE_TOKENS } from './api';
+import { type Request, WHOLE_TOKENS } from './api';
 import { Disclosure, button, chooser } from './controls';
 import { dataAddressOf } from './drawing';
 import { weightsAsNpy } from './head_export';
@@ -111,20 +111,21 @@ export class MatrixPane implements Pane {
     replace(this.scale, compared === null ? weightBar(weightOfByte(top)) : signedBar(limit, `Change of weight from ${compared}`));
   }
 
-  /** What a row needs: tiles that are asked for do not give it up. */
+  /** Of the head alone. */
+  private single(moment: Moment): Moment {
+    return { ...moment, selection: { ...moment.selection, heads: moment.selection.heads.slice(0, 1), together: 'each', words: false } };
+  }
+
+  /** Not given up for the tiles. */
   private rowRequests(): Request[] {
-    if (!this.moment) return [];
-    const { selection, step, other } = this.moment;
-    const at = (addresses: Addresses, of: number): Request => addresses.rows(selection.layer, [selection.heads[0]!], of, selection.item, [this.cell.query]);
-    return [at(this.context.addresses, step), ...(other ? [at(other.addresses, other.step)] : [])];
+    return this.moment ? this.feed.rowRequests(this.single(this.moment), this.cell.query) : [];
   }
 
   /** The row of the cell first: it says how large the matrix is. */
   private load(moment: Moment): void {
     const { query } = this.cell;
     this.element.setAttribute('aria-busy', 'true');
-    const single: Moment = { ...moment, selection: { ...moment.selection, heads: moment.selection.heads.slice(0, 1), together: 'each', words: false } };
-    this.latest.run(this.feed.rows(single, [query]), (row) => {
+    this.latest.run(this.feed.row(this.single(moment), query), (row) => {
       this.element.removeAttribute('aria-busy');
       this.row = row;
       this.takeRow(moment, row);

@@ -26,6 +26,16 @@ function prepared(weights: Weights, { together, layer, words }: Selection): Weig
   return words ? named.words() : named;
 }
 
+function rowsRequest(addresses: Addresses, { layer, heads, item }: Selection, step: number, queries: readonly number[]): Request {
+  return addresses.rows(layer, heads, step, item, queries);
+}
+
+/** The weights, or what has changed in them since `then`. */
+function read(moment: Moment, queries: readonly number[] | null, now: Arrays, then: Arrays | undefined): Weights {
+  const of = (arrays: Arrays): Weights => prepared(Weights.of(arrays, queries ?? upTo(arrays.get('weights').shape[1] ?? 0)), moment.selection);
+  return then ? Weights.difference(of(now), of(then), moment.other!.name) : of(now);
+}
+
 export class WeightsFeed {
   constructor(private readonly context: PaneContext) {}
 
@@ -46,23 +56,33 @@ export class WeightsFeed {
 
   /** Of the queries alone, as they came or compared. */
   async rows(moment: Moment, queries: readonly number[]): Promise<Weights> {
-    const { layer, heads, item } = moment.selection;
     const wanted = [...new Set(queries.length > 0 ? queries : [0])].slice(0, MOST_ROWS);
-    const at = (addresses: Addresses, step: number): Request => addresses.rows(layer, heads, step, item, wanted);
+    const at = (addresses: Addresses, step: number): Request => rowsRequest(addresses, moment.selection, step, wanted);
     const { other } = moment;
     const next = neighbours(moment.steps, moment.step, AHEAD).map((step) => at(this.context.addresses, step));
     return this.both(moment, at(this.context.addresses, moment.step), other && at(other.addresses, other.step), wanted, next);
   }
 
-  /** The weights, or what has changed in them since. */
+  /** One of them beside other things that are under way, which are not given up for it. */
+  async row(moment: Moment, query: number): Promise<Weights> {
+    const { loader } = this.context;
+    const [now, then] = await Promise.all(this.rowRequests(moment, query).map((request) => loader.arrays(request)));
+    return read(moment, [query], now!, then);
+  }
+
+  /** What row() asks for. */
+  rowRequests(moment: Moment, query: number): Request[] {
+    const { other, selection } = moment;
+    const now = rowsRequest(this.context.addresses, selection, moment.step, [query]);
+    return other ? [now, rowsRequest(other.addresses, selection, other.step, [query])] : [now];
+  }
+
   private async both(
     moment: Moment, request: Request, other: Request | null, queries: readonly number[] | null, next: readonly Request[],
   ): Promise<Weights> {
-    const read = (arrays: Arrays): Weights =>
-      prepared(Weights.of(arrays, queries ?? upTo(arrays.get('weights').shape[1] ?? 0)), moment.selection);
     const { loader } = this.context;
-    const now = read(await loader.want(request, other ? [other, ...next] : next));
-    return other ? Weights.difference(now, read(await loader.arrays(other)), moment.other!.name) : now;
+    const now = await loader.want(request, other ? [other, ...next] : next);
+    return read(moment, queries, now, other ? await loader.arrays(other) : undefined);
   }
 
   private async lengthOf(moment: Moment): Promise<number> {
