@@ -107,15 +107,18 @@ frameworks_tests() {
   environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "jax and not keras"
 }
 
-# What is no longer developed, and has programs. [SELECTION of the tests of Keras 2]
+# What is no longer developed, and has programs. [SELECTION of the tests of Keras 2 [SELECTION of those of DistilBERT]]
 old_frameworks_tests() {
   local set=frameworks/old tests=adapters/python/tests
   ready_environment "$set" || return 0
   environment_tests "$set" "python on MXNet" --dist loadfile $tests/mxnet $tests/conformance \
-    adapters/smdebug/tests/hook/test_mxnet_hook.py adapters/sagemaker/tests/test_gluon_seed_cells.py -k "mxnet or gluon"
+    adapters/smdebug/tests/hook/test_mxnet_hook.py adapters/sagemaker/tests/test_gluon_seed_cells.py \
+    adapters/smdebug/tests/analysis/test_gluon_seed_cells.py -k "mxnet or gluon"
   environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions $tests/conformance \
     adapters/smdebug/tests/hook/test_session_hook.py adapters/sagemaker/tests/test_estimator_seed_cells.py \
     -k "tf_sessions or tensorflow_ or session_hook or estimator"
   environment_tests "$set" "python on Keras 2" --dist loadfile $tests/keras $tests/conformance \
     adapters/smdebug/tests/hook/test_keras_hook.py -k "${1:-keras or (tensorflow and not tensorflow_)}"
+  environment_tests "$set" "python on DistilBERT" adapters/sagemaker/tests/test_classifier_seed_cells.py \
+    adapters/sagemaker/tests/test_seed_notebooks.py -k "${2:-classifier or notebooks}"
 }

@@ -313,7 +313,7 @@ run_test() {
       quick_stages stage programs
       stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
       stage "Python package on Keras and JAX" frameworks_tests "$keras_on_jax" "$keras_on_tensorflow"
-      stage "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests "$keras_2"
+      stage "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests "$keras_2" cells_of
       sanitizer_stages stage
       ;;
   esac

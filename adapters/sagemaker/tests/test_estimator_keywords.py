@@ -270,3 +270,12 @@ def test_help_shows_what_is_taken() -> None:
     assert "train_instance_count" not in inspect.signature(PyTorch).parameters
     assert next(iter(inspect.signature(PyTorch).parameters)) == "entry_point"
     assert list(inspect.signature(PyTorch.fit).parameters)[:3] == ["self", "inputs", "wait"]
+
+
+def test_pytorch_stands_in_where_a_framework_is_missing(
+    work: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "sagemaker")
+    monkeypatch.setattr(MXNet, "_module", "a_framework_that_is_not_here")
+    MXNet("train.py", role="somebody")
+    assert "MXNet is not in this environment" in caplog.text and "PyTorch stands in for it" in caplog.text

@@ -40,8 +40,11 @@ def test_rule_events_of_an_estimator(monkeypatch: pytest.MonkeyPatch, caplog: py
         assert time.monotonic() < deadline
         time.sleep(0.2)
     job = cells.names["estimator"].latest_training_job
+    addresses = cells.run("get_rule_jobs_cw_urls(estimator)")
+    assert f"{job.name[:26]}-VanishingGradient-" in addresses["VanishingGradient"]
     assert cells.function("lambda_handler")({"detail": job.describe()}, None) is None
     job.wait(logs=False)
     assert cells.run('describe()["TrainingJobStatus"]') == "Stopped"
-    (verdict, _) = cells.run("rule_job_summary()")
+    (verdict, other) = cells.run("rule_job_summary()")
+    assert other["RuleConfigurationName"] == "LossNotDecreasing"
     assert verdict["RuleConfigurationName"] == "VanishingGradient" and "gradient/conv" in verdict["StatusDetails"]

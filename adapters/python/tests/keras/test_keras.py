@@ -21,7 +21,7 @@ WAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", WAYS + (["tensorboard"] if IS_KERAS_2 else []))
 def test_nothing_that_a_training_does_changes(runner: Runner, way: str) -> None:
     ran = runner.captured("fit.py", way)
     assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr

@@ -139,6 +139,8 @@ class StepFunction:
             result = self._run_twin(twin, args, veto) if twin.is_ready else self._run_first(twin, args, veto)
         if self._is_broken:
             return result, {}
+        if self.kind == "train":
+            self._backend.show_compiled(self.model, twin.function)
         self._learn(twin)
         if twin.step.draws:
             self._only = twin

@@ -83,6 +83,9 @@ class JaxBackend:
     def set_apart(self, function: Any) -> None:
         """JAX counts nothing."""
 
+    def show_compiled(self, model: Any, function: Any) -> None:
+        """Nobody looks at it."""
+
     def batches_of_generator(self, args: tuple[Any, ...], model: Any) -> None:
         return None  # a step gets its batch
 

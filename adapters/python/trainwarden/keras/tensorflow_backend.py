@@ -111,6 +111,13 @@ class TensorFlowBackend:
             if hasattr(compiled, "_key_for_call_stats"):
                 compiled._key_for_call_stats = _Apart()
 
+    def show_compiled(self, model: Any, function: Any) -> None:
+        """Keras 2 keeps the compiled training step, of which its callback for TensorBoard writes the graph: that is to
+        be one that has been traced."""
+        own = getattr(model, "train_tf_function", None)
+        if own is not None and not hasattr(own, "_concrete_variable_creation_fn"):
+            model.train_tf_function = next(_functions_in(function), own)
+
     def batches_of_generator(self, args: tuple[Any, ...], model: Any) -> Optional[list[Any]]:
         """Those of one call, of train_on_batch() and its like: they can be taken only once. None: of another kind."""
         if len(args) != 1 or not isinstance(args[0], Generator):

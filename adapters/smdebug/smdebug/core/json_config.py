@@ -15,13 +15,30 @@ from .reduction_config import ReductionConfig
 from .save_config import SaveConfig
 
 _AnyHook = TypeVar("_AnyHook")
+_KEYS = {"HookParameters", "CollectionConfigurations"}
 
 
 def get_json_config_path(json_config_path: Optional[PathLike] = None) -> str:
-    """This one, else that of SMDEBUG_CONFIG_FILE_PATH, else SageMaker's."""
+    """This one, else that of SMDEBUG_CONFIG_FILE_PATH, else SageMaker's, for which a job has a place of its own here."""
     if json_config_path is not None:
         return os.fspath(json_config_path)
-    return os.environ.get(config_constants.CONFIG_FILE_PATH_ENV_STR) or config_constants.DEFAULT_CONFIG_FILE_PATH
+    named = os.environ.get(config_constants.CONFIG_FILE_PATH_ENV_STR)
+    if named or os.path.isfile(config_constants.DEFAULT_CONFIG_FILE_PATH):
+        return named or config_constants.DEFAULT_CONFIG_FILE_PATH
+    return _config_of_run() or config_constants.DEFAULT_CONFIG_FILE_PATH
+
+
+def _config_of_run() -> Optional[str]:
+    """That of a job, or of `trainwarden run --config`, where it is written as SageMaker Debugger's are."""
+    path = os.environ.get("TRAINWARDEN_CONFIG")
+    if not path:
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except (OSError, ValueError):
+        return None  # who reads it for the run says what is wrong with it
+    return path if isinstance(document, dict) and not _KEYS.isdisjoint(document) else None
 
 
 def get_tensorboard_dir_from_json_config() -> Optional[str]:

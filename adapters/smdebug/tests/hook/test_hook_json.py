@@ -133,3 +133,16 @@ def test_files_that_the_environment_names(tmp_path: Path, monkeypatch: pytest.Mo
     assert hook.tensorboard_dir == str(tmp_path / "shown")
     again = smd.Hook.hook_from_config()
     assert again.out_dir == hook.out_dir
+
+
+def test_a_job_has_its_configuration_in_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    smd.del_hook()
+    file = tmp_path / "hook.json"
+    monkeypatch.setenv("TRAINWARDEN_CONFIG", str(file))
+    monkeypatch.setenv("TRAINWARDEN_RUN_DIR", str(tmp_path / "run"))
+    file.write_text(json.dumps({"save_all": True}))  # of our own
+    assert smd.get_hook(create_if_not_exists=True) is None
+    collection = {"CollectionName": "gradients", "CollectionParameters": {"save_interval": "3"}}
+    file.write_text(json.dumps({"CollectionConfigurations": [collection]}))
+    hook = smd.Hook.create_from_json_file()
+    assert "gradients" in hook.include_collections and hook.out_dir == str(tmp_path / "run")

@@ -1,6 +1,8 @@
 """Trains in a way that the command line names."""
 
+import pathlib
 import sys
+import tempfile
 
 from data import images, keras, layers, numbers, say, sequences
 
@@ -18,6 +20,16 @@ def stacked():
     return keras.Model(given, layers.Dense(1)(block()(block()(given))))
 
 
+def graphs_in(folder):
+    """How many graphs the files for TensorBoard have."""
+    import tensorflow as tf
+
+    files = [str(file) for file in pathlib.Path(folder).rglob("*tfevents*")]
+    events = (event for file in files for event in tf.compat.v1.train.summary_iterator(file))
+    return sum(event.WhichOneof("what") == "graph_def" for event in events)
+
+
+shown = tempfile.TemporaryDirectory()
 keras.utils.set_random_seed(1)
 options = {}
 if way in ("eager", "compiled"):
@@ -70,8 +82,11 @@ if way == "by_batch":
     print(model.test_on_batch(features, labels), float(model.predict_on_batch(features).sum()))
 else:
     size = 10 if way in ("ragged", "steps_per_execution") else 32
-    history = model.fit(features, labels, batch_size=size, epochs=2, validation_split=1 / 3, verbose=0)
+    told = [keras.callbacks.TensorBoard(shown.name)] if way == "tensorboard" else []
+    history = model.fit(features, labels, batch_size=size, epochs=2, validation_split=1 / 3, verbose=0, callbacks=told)
     print(history.history)
+if way == "tensorboard":
+    print(graphs_in(shown.name))
 if way == "compiled_again":
     model.compile(optimizer=keras.optimizers.Adam(), loss=loss)
     print(model.fit(features, labels, batch_size=32, verbose=0).history)
