@@ -136,6 +136,12 @@ test.describe('tensors', () => {
     await picture(page, 'tensors-dark-narrow');
     expect(await axeViolations(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400);
+    for (const beside of ['', '&tensor=conv1.weight']) {
+      await page.goto(server.at(`#/run/training/tensors?sort=nan&step=20${beside}`));
+      const nan = page.locator('.tn-rows .tn-row').first().locator('.tn-cell-6');
+      await expect(nan, 'what the list is sorted by has room').toBeVisible();
+      await expect(nan).toHaveText('1');
+    }
   });
 
   test('follow a run while it is written', async ({ page, runs, server }) => {

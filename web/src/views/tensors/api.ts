@@ -17,6 +17,11 @@ export interface TensorList {
   collections: Record<string, number[]>;
 }
 
+/** Another text once the tensor has other records. */
+export function recordsText(list: TensorList, place: number): string {
+  return [list.values, list.statistics, list.scalars, list.reductions, list.first_steps, list.last_steps].map((column) => column[place]).join(' ');
+}
+
 export interface TensorInfo {
   id: string;
   name: string;

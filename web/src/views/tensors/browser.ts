@@ -2,7 +2,7 @@
 import { h, replace } from '../../draw/dom';
 import { count, short } from '../../draw/numbers';
 
-import type { TensorApi, TensorList } from './api';
+import { recordsText, type TensorApi, type TensorList } from './api';
 import { nameFilter } from './name_filter';
 import { type Grouping, NameTree, type TreeRow } from './name_tree';
 import { NumberFeed } from './number_feed';
@@ -33,10 +33,13 @@ const OPEN_AT_FIRST = 200; // tensors: a small tree is open, a large one closed
 const GROUPINGS: [Grouping, string][] = [['path', 'By module'], ['collection', 'By collection'], ['flat', 'Flat']];
 const MOST_SORTED = 2048; // tensors whose numbers are all requested, to sort by them
 
-/** What a list can be sorted by, and where the largest come first the number of a tensor. */
-const ORDERS: [string, string][] = [['name', 'Name'], ['elements', 'Elements'], ['nan', 'NaN'], ['zero', 'Share of zeros'], ['std', 'Std'], ['mean', 'Size of the mean'], ['change', 'Change of the mean']];
+const COLUMNS = ['Name', 'Type', 'Shape', 'Steps', 'Mean', 'Std', 'NaN', 'Zero', 'Trend'] as const;
 
-const COLUMNS = ['Name', 'Type', 'Shape', 'Steps', 'Mean', 'Std', 'NaN', 'Zero', 'Trend'];
+/** What a list can be sorted by, the largest first, and the column that shows it: it stays where others have no room. */
+const ORDERS: [order: string, title: string, column: (typeof COLUMNS)[number]][] = [
+  ['name', 'Name', 'Trend'], ['elements', 'Elements', 'Shape'], ['nan', 'NaN', 'NaN'], ['zero', 'Share of zeros', 'Zero'], ['std', 'Std', 'Std'],
+  ['mean', 'Size of the mean', 'Mean'], ['change', 'Change of the mean', 'Trend'],
+];
 
 export class Browser {
   readonly element: HTMLElement;
@@ -85,9 +88,19 @@ export class Browser {
     if (document.activeElement !== this.search) this.search.value = state.search;
     for (const button of this.groupings) button.setAttribute('aria-pressed', String(button.dataset['grouping'] === state.grouping));
     this.orders.value = state.order;
+    const sorted = ORDERS.find(([order]) => order === state.order) ?? ORDERS[0]!;
+    this.element.dataset['shows'] = String(COLUMNS.indexOf(sorted[2]));
     if (this.buildTree()) this.buildRows();
-    if (renewed) this.feed.renew(state.step);
+    if (renewed) this.renewNumbers(list, state.step);
     this.draw();
+  }
+
+  private renewNumbers(list: TensorList, step: number | null): void {
+    const places = new Map(list.ids.map((id, place) => [id, place]));
+    this.feed.renew(step, (id) => {
+      const place = places.get(id);
+      return place === undefined ? '' : `${recordsText(list, place)} ${Math.min(step ?? Infinity, list.last_steps[place]!)}`;
+    });
   }
 
   /** The rows as a table, for a file. */
@@ -110,6 +123,7 @@ export class Browser {
     const list = this.list!;
     const what = `${list.names.length} ${this.state.grouping} ${this.state.order} ${this.state.search}`;
     if (this.treeOf === what && this.tree) return false;
+    if (what.slice(what.indexOf(' ')) !== this.treeOf.slice(this.treeOf.indexOf(' '))) this.scroller.scrollTop = 0; // else the first lie above what is seen
     this.treeOf = what;
     const filter = nameFilter(this.state.search);
     this.found = [];
@@ -119,7 +133,8 @@ export class Browser {
     this.tree = new NameTree(list.names, this.found, this.state.order === 'name' ? this.state.grouping : 'flat', list.collections);
     this.active = 0;
     const all = list.names.length;
-    this.summary.textContent = filter.fault ?? (this.found.length === all ? `${count(all)} tensors` : `${count(this.found.length)} of ${count(all)} tensors`);
+    const found = this.found.length === all ? `${count(all)} tensors` : `${count(this.found.length)} of ${count(all)} tensors`;
+    this.summary.textContent = filter.fault ?? (this.needsNumbers() && !this.readsAll() ? `${found}; to sort by numbers, search for at most ${count(MOST_SORTED)}` : found);
     this.summary.classList.toggle('bad', filter.fault !== undefined);
     return true;
   }
@@ -146,6 +161,14 @@ export class Browser {
       case 'change': return changeOf(numbers.spark);
       default: return numbers.number(this.state.order);
     }
+  }
+
+  private needsNumbers(): boolean {
+    return this.state.order !== 'name' && this.state.order !== 'elements';
+  }
+
+  private readsAll(): boolean {
+    return this.found.length <= MOST_SORTED;
   }
 
   private buildRows(): void {
@@ -185,8 +208,7 @@ export class Browser {
       shown.push(this.rowElement(row, i));
     }
     replace(this.rowsBox, ...shown);
-    const all = this.state.order !== 'name' && this.state.order !== 'elements' && this.found.length <= MOST_SORTED;
-    this.feed.want(all ? [...new Set([...ids, ...this.found.map((tensor) => this.list!.ids[tensor]!)])] : ids);
+    this.feed.want(this.needsNumbers() && this.readsAll() ? [...new Set([...ids, ...this.found.map((tensor) => this.list!.ids[tensor]!)])] : ids);
     if (shown.length > 0) this.scroller.setAttribute('aria-activedescendant', `tn-row-${this.active}`);
     else this.scroller.removeAttribute('aria-activedescendant');
   }

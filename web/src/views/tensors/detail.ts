@@ -31,17 +31,28 @@ export function tabsOf(info: TensorInfo): Tab[] {
   return tabs;
 }
 
+/** What a pane shows depends on this: while it is the same, nothing is asked and nothing is drawn. */
+function shownBy(tab: Tab, look: Look): string {
+  const { info, params, step } = look;
+  const form = showsValues(tab) ? 'value' : 'any';
+  const steps = form === 'value' ? info.forms.value : info.steps;
+  return JSON.stringify([tab, info.id, info.shape, info.workers, steps, stepOf(look, form), params, params['b'] === undefined ? null : step]);
+}
+
 export class Detail {
   readonly element = h('section', { class: 'tn-detail', hidden: true });
   private readonly head = h('div', {});
   private readonly tabs = h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Looked at as' });
   private readonly body = h('div', {});
+  private readonly paneOwner: PaneOwner;
   private pane: Pane | null = null;
   private tab: Tab | null = null;
   private look: Look | null = null;
   private headOf = '';
+  private shown = ''; // by the pane
 
   constructor(private readonly owner: PaneOwner) {
+    this.paneOwner = { ...owner, failed: (error) => this.fail(error) };
     replace(this.element, this.head, this.tabs, this.body);
   }
 
@@ -51,6 +62,9 @@ export class Detail {
     const tabs = tabsOf(look.info);
     const tab = tabs.find((name) => name === look.params['tab']) ?? tabs[0]!;
     this.showHead(look, tab);
+    const shown = shownBy(tab, look);
+    if (shown === this.shown) return;
+    this.shown = shown;
     replace(this.tabs, ...tabs.map((name) =>
       h('button', { type: 'button', 'data-tab': name, 'aria-pressed': String(name === tab), onclick: () => this.owner.context.change({ tab: name }) }, TITLES[name])));
     if (tab !== this.tab) {
@@ -67,6 +81,7 @@ export class Detail {
     this.pane = null;
     this.tab = null;
     this.headOf = '';
+    this.shown = '';
     this.element.hidden = true;
     replace(this.body);
   }
@@ -90,12 +105,18 @@ export class Detail {
     this.pane?.destroy();
   }
 
+  /** The next news makes the pane ask again. */
+  private fail(error: unknown): void {
+    this.shown = '';
+    this.owner.failed(error);
+  }
+
   private make(tab: Tab): Pane {
     switch (tab) {
-      case 'numbers': return new NumbersPane(this.owner);
-      case 'histogram': return new HistogramPane(this.owner);
-      case 'values': return new ValuesPane(this.owner);
-      case 'pictures': return new PicturesPane(this.owner);
+      case 'numbers': return new NumbersPane(this.paneOwner);
+      case 'histogram': return new HistogramPane(this.paneOwner);
+      case 'values': return new ValuesPane(this.paneOwner);
+      case 'pictures': return new PicturesPane(this.paneOwner);
     }
   }
 

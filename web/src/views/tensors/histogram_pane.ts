@@ -1,76 +1,20 @@
-// How a tensor's elements are spread over steps: a ridge, a heat map, or the bars of one step, with the limits of the
-// small floating-point types.
+// How a tensor's elements are spread over steps: ridges, a heat map, or the bars of one step, with the limits of the small
+// floating-point types.
 import { type Frame, Picture } from '../../draw/canvas';
-import { paint, viridis } from '../../draw/colours';
 import { h, replace } from '../../draw/dom';
 import { count, short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
 
-import { LIMITS, sharesOf } from './dtype_limits';
+import { type HistogramAxis, type Histograms, linearAxis, logAxis } from './histogram_axis';
+import { acrossOf, drawHistogram, HEIGHT, LEFT, rowAt } from './histogram_picture';
+import { binsTable, limitsTable } from './histogram_tables';
 import { type Look, type Pane, type PaneOwner, Question } from './pane';
 import { svgOfPng } from './svg_picture';
 
-export interface Histograms {
-  steps: Float64Array;
-  lower: Float64Array;
-  upper: Float64Array;
-  counts: Float64Array; // steps x bins
-  zeros: Float64Array;
-  tiny: Float64Array;
-  nan: Float64Array;
-  positiveInf: Float64Array;
-  negativeInf: Float64Array;
-}
-
 type Drawing = 'ridge' | 'heat' | 'bars';
-const DRAWINGS: [Drawing, string][] = [['ridge', 'Ridge'], ['heat', 'Heat map'], ['bars', 'One step']];
-const LEFT = 60;
-const FOOT = 60;
-const HEAD = 30;
-const HEIGHT = 400;
-const RIDGES = 24; // at most
-
-/** Columns of a drawing: the bins, and one for elements at zero between the signs (or at the end of one). */
-export interface Columns {
-  count: number;
-  /** Of the column at zero. */
-  zero: number;
-  of(bin: number): number;
-}
-
-export function columnsOf(histograms: Histograms): Columns {
-  let negative = 0;
-  while (negative < histograms.lower.length && histograms.upper[negative]! <= 0) ++negative;
-  return { count: histograms.lower.length + 1, zero: negative, of: (bin) => (bin < negative ? bin : bin + 1) };
-}
-
-/** The place of a number among the columns; null outside of them. */
-export function placeOf(histograms: Histograms, value: number): number | null {
-  const columns = columnsOf(histograms);
-  for (let bin = 0; bin < histograms.lower.length; ++bin) {
-    const [low, high] = [histograms.lower[bin]!, histograms.upper[bin]!];
-    if (value < low || value > high) continue;
-    return columns.of(bin) + Math.log(value / low) / Math.log(high / low);
-  }
-  return null;
-}
-
-/** Limits of the small types within the columns, from left to right. */
-export function guidesOf(histograms: Histograms): { place: number; word: string }[] {
-  const guides = LIMITS.flatMap(({ dtype, largest, smallestNormal }) =>
-    ([[largest, 'max'], [smallestNormal, 'min']] as const).flatMap(([value, word]) =>
-      [value, -value].map((signed) => ({ place: placeOf(histograms, signed), word: `${dtype.replace('float', 'fp')} ${word}` }))));
-  return guides.filter((guide): guide is { place: number; word: string } => guide.place !== null).sort((a, b) => a.place - b.place);
-}
-
-function rowOf(histograms: Histograms, row: number): Float64Array {
-  const columns = columnsOf(histograms);
-  const bins = histograms.lower.length;
-  const values = new Float64Array(columns.count);
-  for (let bin = 0; bin < bins; ++bin) values[columns.of(bin)] = histograms.counts[row * bins + bin]!;
-  values[columns.zero] = histograms.zeros[row]! + histograms.tiny[row]!;
-  return values;
-}
+const DRAWINGS: [Drawing, string][] = [['ridge', 'Ridges'], ['heat', 'Heat map'], ['bars', 'One step']];
+const RIDGES = 60; // at most
+const AXES: [word: 'values' | 'counts', title: string][] = [['values', 'Values'], ['counts', 'Counts']];
 
 export class HistogramPane implements Pane {
   readonly element = h('div', { class: 'tn-pane', 'data-pane': 'histogram' });
@@ -80,7 +24,10 @@ export class HistogramPane implements Pane {
   private readonly readout = h('p', { class: 'tn-readout', role: 'status' });
   private readonly words = h('div', {});
   private readonly picture: Picture;
+  private readonly axes: Record<'values' | 'counts', HTMLSelectElement>;
   private histograms: Histograms | null = null;
+  private axis: HistogramAxis | null = null;
+  private axisOf = ''; // what it is the axis of
   private look: Look | null = null;
   private note = '';
   private reading = false;
@@ -89,6 +36,12 @@ export class HistogramPane implements Pane {
   constructor(private readonly owner: PaneOwner) {
     this.buttons = DRAWINGS.map(([drawing, title]) =>
       h('button', { type: 'button', 'data-drawing': drawing, onclick: () => owner.context.change({ drawing }) }, title));
+    const [values, counts] = AXES.map(([word, title]) => {
+      const select = h('select', { 'data-choice': word, 'aria-label': `${title} axis`, onchange: () => owner.context.change({ [word]: select.value === 'log' ? undefined : select.value }) },
+        h('option', { value: 'log' }, 'logarithmic'), h('option', { value: 'linear' }, 'linear'));
+      return select;
+    }) as [HTMLSelectElement, HTMLSelectElement];
+    this.axes = { values, counts };
     this.stage.style.height = `${HEIGHT}px`;
     this.picture = new Picture(this.stage, 'Histogram', (frame) => this.paint(frame));
     this.stage.addEventListener('pointermove', (event) => this.point(event));
@@ -97,7 +50,7 @@ export class HistogramPane implements Pane {
     this.stage.tabIndex = 0;
     this.stage.setAttribute('role', 'group');
     this.stage.setAttribute('aria-label', 'Histogram; arrow keys go from bin to bin and from step to step');
-    replace(this.element, h('div', { class: 'toolbar tn-buttons', role: 'group', 'aria-label': 'Drawn as' }, ...this.buttons), this.stage, this.readout, this.words);
+    replace(this.element, h('div', { class: 'toolbar' }, h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Drawn as' }, ...this.buttons), h('label', {}, 'Values ', values), h('label', {}, 'Counts ', counts)), this.stage, this.readout, this.words);
   }
 
   show(look: Look): void {
@@ -137,12 +90,24 @@ export class HistogramPane implements Pane {
     return wanted === 'heat' || wanted === 'bars' ? wanted : 'ridge';
   }
 
+  private isLinear(word: 'values' | 'counts'): boolean {
+    return this.look?.params[word] === 'linear';
+  }
+
+  private columns(all: Histograms): HistogramAxis {
+    const of = `${this.isLinear('values')}`;
+    if (!this.axis || this.axisOf !== of) this.axis = this.isLinear('values') ? linearAxis(all) : logAxis(all);
+    this.axisOf = of;
+    return this.axis;
+  }
+
   private async load(look: Look, worker: string | undefined, signal: AbortSignal): Promise<void> {
     const arrays = await this.owner.api.histograms(look.info.id, worker, signal);
     this.histograms = {
       steps: arrays.f64('steps'), lower: arrays.f64('lower'), upper: arrays.f64('upper'), counts: arrays.f64('counts'), zeros: arrays.f64('zeros'),
       tiny: arrays.f64('tiny'), nan: arrays.f64('nan'), positiveInf: arrays.f64('positive_inf'), negativeInf: arrays.f64('negative_inf'),
     };
+    this.axis = null;
     const pending = arrays.json<number>('pending') ?? 0;
     const without = arrays.json<number>('without_histogram') ?? 0;
     const notes = [`${count(this.histograms.steps.length)} of ${count(arrays.json<number>('steps_in_all') ?? 0)} steps`];
@@ -167,6 +132,7 @@ export class HistogramPane implements Pane {
 
   private draw(): void {
     for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset['drawing'] === this.drawing()));
+    for (const word of ['values', 'counts'] as const) this.axes[word].value = this.isLinear(word) ? 'linear' : 'log';
     const all = this.histograms;
     if (!all || all.steps.length === 0) {
       this.readout.textContent = all && !this.reading ? 'No histogram was kept of this tensor, and no value to compute one from.' : 'Reading histograms …';
@@ -176,10 +142,18 @@ export class HistogramPane implements Pane {
     this.stage.hidden = false;
     this.picture.describe(this.sentence(all));
     this.picture.schedule();
-    this.pointAt(this.pointed);
-    replace(this.words, h('p', { class: 'muted' }, `${this.note}. Bins of equal ratio; what is zero has a column of its own. Brighter and higher: more, on a logarithmic scale.`), this.limitsTable(all), this.binsTable(all));
+    const isThere = this.pointed && this.pointed.column < this.columns(all).count && this.pointed.row < all.steps.length;
+    this.pointAt(isThere ? this.pointed : null);
     const row = this.row();
+    const isOpen = this.words.querySelector<HTMLDetailsElement>('details[data-bins]')?.open ?? false;
+    replace(this.words, h('p', { class: 'muted' }, this.explained()), limitsTable(all, row), binsTable(all, Math.max(row, 0), isOpen));
     this.owner.drawn(row < 0 ? null : all.steps[row]!);
+  }
+
+  private explained(): string {
+    const values = this.isLinear('values') ? 'Columns of equal width, over which each bin is spread evenly.' : 'Bins of equal ratio; what is zero has a column of its own.';
+    const drawn = { ridge: 'The newest step is in front; higher', heat: 'Brighter', bars: 'Higher' }[this.drawing()];
+    return `${this.note}. ${values} ${drawn}: more, on a ${this.isLinear('counts') ? 'linear' : 'logarithmic'} scale.`;
   }
 
   private sentence(all: Histograms): string {
@@ -191,37 +165,7 @@ export class HistogramPane implements Pane {
     return `Histogram of ${this.look!.info.name} over ${all.steps.length} steps; at step ${all.steps[row]} ${most}; ${count(all.zeros[row]!)} are zero, ${count(all.nan[row]!)} NaN`;
   }
 
-  private limitsTable(all: Histograms): HTMLElement | null {
-    const row = this.row();
-    if (row < 0 || all.lower.length === 0) return null;
-    const bins = all.lower.length;
-    const counts = all.counts.subarray(row * bins, (row + 1) * bins);
-    const percent = (part: number) => h('td', { class: part > 0 ? 'number warn' : 'number' }, part > 0 ? `${short(100 * part, 3)} %` : 'none');
-    const rows = LIMITS.map((limits) => {
-      const shares = sharesOf(limits, all.lower, all.upper, counts);
-      return h('tr', {}, h('th', { scope: 'row' }, limits.dtype), h('td', { class: 'number' }, short(limits.largest)), h('td', { class: 'number' }, short(limits.smallestNormal)),
-        percent(shares.over), percent(shares.coarse), percent(shares.zero));
-    });
-    const titles = ['type', 'largest', 'smallest normal', 'would overflow', 'would lose digits', 'would become zero'];
-    return h('details', { open: true }, h('summary', {}, `In smaller types, at step ${all.steps[row]} (of what is not zero, by bins)`),
-      h('table', { class: 'table tn-limits' }, h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))), h('tbody', {}, ...rows)));
-  }
-
-  private binsTable(all: Histograms): HTMLElement {
-    const row = Math.max(this.row(), 0);
-    const bins = all.lower.length;
-    const lines = Array.from(all.lower, (low, bin) => [`${short(low)} to ${short(all.upper[bin]!)}`, all.counts[row * bins + bin]!] as const).filter(([, many]) => many > 0);
-    const others = [['zero', all.zeros[row]!], ['too small for a bin', all.tiny[row]!], ['NaN', all.nan[row]!], ['+∞', all.positiveInf[row]!], ['−∞', all.negativeInf[row]!]] as const;
-    const body = [...lines, ...others].map(([title, many]) => h('tr', {}, h('th', { scope: 'row' }, title), h('td', { class: 'number' }, count(many))));
-    return h('details', { open: this.words.querySelector<HTMLDetailsElement>('details[data-bins]')?.open ?? false, 'data-bins': true }, h('summary', {}, `Step ${all.steps[row]} as a table`),
-      h('table', { class: 'table tn-bins' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'numbers'), h('th', { scope: 'col', class: 'number' }, 'elements'))), h('tbody', {}, ...body)));
-  }
-
   // --- pointing
-
-  private geometry(width: number): { left: number; across: number; down: number } {
-    return { left: LEFT, across: Math.max(width - LEFT - 28, 1), down: HEIGHT - FOOT - HEAD };
-  }
 
   private rowsShown(): number[] {
     const rows = this.histograms!.steps.length;
@@ -234,11 +178,10 @@ export class HistogramPane implements Pane {
     const all = this.histograms;
     if (!all) return;
     const box = this.stage.getBoundingClientRect();
-    const { left, across, down } = this.geometry(box.width);
-    const column = Math.floor(((event.clientX - box.left - left) / across) * columnsOf(all).count);
-    const rows = this.rowsShown();
-    const row = rows[Math.min(rows.length - 1, Math.max(0, Math.floor(((event.clientY - box.top - HEAD) / down) * rows.length)))]!;
-    this.pointAt(column >= 0 && column < columnsOf(all).count ? { row, column } : null);
+    const columns = this.columns(all).count;
+    const column = Math.floor(((event.clientX - box.left - LEFT) / acrossOf(box.width)) * columns);
+    const row = rowAt(event.clientY - box.top, this.rowsShown());
+    this.pointAt(column >= 0 && column < columns ? { row, column } : null);
   }
 
   private pointAt(place: { row: number; column: number } | null): void {
@@ -251,18 +194,17 @@ export class HistogramPane implements Pane {
       this.readout.textContent = `Step ${all.steps[row]}: ${others}`;
       return;
     }
-    const columns = columnsOf(all);
-    const values = rowOf(all, row);
-    const bin = place.column > columns.zero ? place.column - 1 : place.column;
-    const limits = place.column === columns.zero ? 'zero' : `${short(all.lower[bin]!)} to ${short(all.upper[bin]!)}`;
-    this.readout.textContent = `Step ${all.steps[row]}, ${limits}: ${count(values[place.column]!)} elements; ${others}`;
+    const axis = this.columns(all);
+    const many = axis.row(row)[place.column] ?? 0;
+    const elements = Number.isInteger(many) ? count(many) : `about ${short(many)}`;
+    this.readout.textContent = `Step ${all.steps[row]}, ${axis.limits(place.column)}: ${elements} elements; ${others}`;
     this.picture.schedule();
   }
 
   private key(event: KeyboardEvent): void {
     const all = this.histograms;
     if (!all || event.ctrlKey || event.metaKey || event.altKey) return;
-    const columns = columnsOf(all).count;
+    const columns = this.columns(all).count;
     const at = this.pointed ?? { row: Math.max(this.row(), 0), column: Math.floor(columns / 2) };
     const by: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
     const move = by[event.key];
@@ -280,104 +222,9 @@ export class HistogramPane implements Pane {
   private paint({ context, width }: Frame): void {
     const all = this.histograms;
     if (!all || all.steps.length === 0) return;
-    const theme = themeOf(this.stage);
-    const { left, across, down } = this.geometry(width);
-    context.fillStyle = theme.ground;
-    context.fillRect(0, 0, width, HEIGHT);
-    const columns = columnsOf(all);
-    const rows = this.rowsShown();
-    let most = 1;
-    for (const row of rows) for (const value of rowOf(all, row)) most = Math.max(most, value);
-    const heightOf = (value: number) => (value > 0 ? Math.log1p(value) / Math.log1p(most) : 0);
-    if (this.drawing() === 'heat') this.paintHeat(context, rows, heightOf, left, across, down);
-    else this.paintRidges(context, rows, heightOf, left, across, down, theme.accent, theme.ground);
-    this.paintAxes(context, rows, left, across, down, theme.text, theme.muted);
-    if (this.pointed) {
-      context.strokeStyle = theme.text;
-      context.strokeRect(left + (this.pointed.column / columns.count) * across, HEAD, across / columns.count, down);
-    }
-  }
-
-  private paintHeat(context: CanvasRenderingContext2D, rows: number[], heightOf: (value: number) => number, left: number, across: number, down: number): void {
-    const all = this.histograms!;
-    const columns = columnsOf(all).count;
-    const image = new ImageData(columns, rows.length);
-    rows.forEach((row, y) => rowOf(all, row).forEach((value, x) => {
-      if (value > 0) paint(viridis(), heightOf(value), image.data, 4 * (y * columns + x));
-    }));
-    const small = document.createElement('canvas');
-    small.width = columns;
-    small.height = rows.length;
-    small.getContext('2d')?.putImageData(image, 0, 0);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(small, left, HEAD, across, down);
-  }
-
-  private paintRidges(context: CanvasRenderingContext2D, rows: number[], heightOf: (value: number) => number, left: number, across: number, down: number, line: string, ground: string): void {
-    const all = this.histograms!;
-    const columns = columnsOf(all);
-    const each = down / rows.length;
-    const tall = rows.length === 1 ? down : Math.min(each * 2.5, each + HEAD - 4);
-    const atCursor = this.row();
-    rows.forEach((row, place) => {
-      const base = HEAD + each * (place + 1);
-      context.beginPath();
-      context.moveTo(left, base);
-      rowOf(all, row).forEach((value, column) => {
-        const y = base - heightOf(value) * tall;
-        context.lineTo(left + (column / columns.count) * across, y);
-        context.lineTo(left + ((column + 1) / columns.count) * across, y);
-      });
-      context.lineTo(left + across, base);
-      context.closePath();
-      context.fillStyle = rows.length === 1 ? line : ground;
-      context.fill();
-      context.strokeStyle = line;
-      context.lineWidth = row === atCursor ? 2.5 : 1;
-      context.stroke();
+    drawHistogram(context, width, {
+      axis: this.columns(all), rows: this.rowsShown(), steps: all.steps, drawing: this.drawing(), logCounts: !this.isLinear('counts'),
+      atCursor: this.row(), pointed: this.pointed, theme: themeOf(this.stage),
     });
-  }
-
-  private paintAxes(context: CanvasRenderingContext2D, rows: number[], left: number, across: number, down: number, text: string, muted: string): void {
-    const all = this.histograms!;
-    const columns = columnsOf(all);
-    context.fillStyle = text;
-    context.font = '11px system-ui, sans-serif';
-    context.textAlign = 'right';
-    const every = Math.max(1, Math.ceil((rows.length * 14) / down));
-    rows.forEach((row, place) => {
-      if (place % every === 0) context.fillText(String(all.steps[row]), left - 6, HEAD + (down / rows.length) * (place + (rows.length === 1 ? 0.5 : 0.8)));
-    });
-    context.textAlign = 'center';
-    const x = (column: number) => left + (column / columns.count) * across;
-    const ticks = Math.max(2, Math.floor(across / 110));
-    for (let i = 0; i <= ticks; ++i) {
-      const bin = Math.round((i / ticks) * (all.lower.length - 1));
-      const column = columns.of(bin);
-      if (Math.abs(column - columns.zero) * (across / columns.count) > 40) context.fillText(short(all.lower[bin]!, 2), x(column), HEAD + down + 14);
-    }
-    context.fillText('0', x(columns.zero + 0.5), HEAD + down + 14);
-    this.paintGuides(context, x, down, muted);
-  }
-
-  private paintGuides(context: CanvasRenderingContext2D, x: (column: number) => number, down: number, colour: string): void {
-    context.strokeStyle = colour;
-    context.fillStyle = colour;
-    context.setLineDash([4, 3]);
-    context.lineWidth = 1;
-    const ends: number[] = []; // of the labels in each line below
-    for (const { place, word } of guidesOf(this.histograms!)) {
-      context.beginPath();
-      context.moveTo(x(place), HEAD);
-      context.lineTo(x(place), HEAD + down);
-      context.stroke();
-      const half = context.measureText(word).width / 2;
-      const free = ends.findIndex((end) => end < x(place) - half - 4);
-      const line = free < 0 ? ends.length : free;
-      if (line > 2) continue; // no room; the table below has all of them
-      ends[line] = x(place) + half;
-      context.fillText(word, x(place), HEAD + down + 28 + 12 * line);
-    }
-    context.setLineDash([]);
   }
 }

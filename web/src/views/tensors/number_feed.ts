@@ -19,9 +19,9 @@ export class NumberFeed {
   private asking: AbortController | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private step: number | null = null;
-  /** What the numbers belong to: they are requested again when it changes. */
-  private version = 0;
-  private readonly seen = new Map<string, number>();
+  private recordsOf: (id: string) => string = () => '';
+  /** Of which records what is known is: a tensor is requested again when it has others. */
+  private readonly seen = new Map<string, string>();
 
   constructor(
     private readonly api: TensorApi,
@@ -33,10 +33,10 @@ export class NumberFeed {
     return this.known.get(id);
   }
 
-  /** The cursor has moved, or the run has grown. What is known stays in sight until it is replaced. */
-  renew(step: number | null): void {
+  /** The cursor has moved, or the run has grown. `recordsOf` tells the records at or before the cursor from any others. */
+  renew(step: number | null, recordsOf: (id: string) => string): void {
     this.step = step;
-    ++this.version;
+    this.recordsOf = recordsOf;
     this.ask();
   }
 
@@ -61,10 +61,10 @@ export class NumberFeed {
   }
 
   private async askNow(): Promise<void> {
-    const missing = this.wanted.filter((id) => this.seen.get(id) !== this.version).slice(0, MOST);
+    const missing = this.wanted.filter((id) => this.seen.get(id) !== this.recordsOf(id)).slice(0, MOST);
     if (missing.length === 0 || this.asking) return;
     this.asking = new AbortController();
-    const version = this.version;
+    const records = missing.map((id) => this.recordsOf(id));
     try {
       const arrays = await this.api.newest(missing, this.step, POINTS, 'mean', this.asking.signal);
       const table = new NumberTable(arrays);
@@ -77,12 +77,12 @@ export class NumberFeed {
           spark: sparks.subarray(row * POINTS, (row + 1) * POINTS),
         });
         // Numbers that the server left out for now are requested once more.
-        if ((arrays.json<number>('pending') ?? 0) === 0) this.seen.set(id, version);
+        if ((arrays.json<number>('pending') ?? 0) === 0) this.seen.set(id, records[row]!);
       });
       this.arrived();
     } catch (error) {
       if ((error as Error).name !== 'AbortError') this.failed(error);
-      for (const id of missing) this.seen.set(id, version);
+      missing.forEach((id, row) => this.seen.set(id, records[row]!));
     } finally {
       this.asking = null;
     }

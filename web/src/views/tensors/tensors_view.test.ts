@@ -5,7 +5,7 @@ import { Arrays, type DType, type NdArray } from '../../data/safetensors';
 import { addressOf, type GivenFile, type Notice, type Parameters, type Source, SourceError } from '../../data/source';
 import type { ViewContext, ViewState } from '../view';
 
-import { columnsOf, type Histograms, placeOf } from './histogram_pane';
+import { columnsOf, type Histograms, linearAxis, logAxis, placeOf } from './histogram_axis';
 import { LIMITS, sharesOf } from './dtype_limits';
 import { axesOf, sliceOf } from './axes';
 import { copyLines } from './copy_lines';
@@ -56,6 +56,7 @@ class FakeSource implements Source {
     this.asked.push(`${path} ${JSON.stringify(parameters)}`);
     if (path === '/runs/r/statistics') return Promise.resolve(this.newest(String(parameters['tensors']).split(',')));
     if (path.endsWith('/statistics')) return Promise.resolve(this.overSteps());
+    if (path.endsWith('/pictures')) return Promise.resolve(this.pictures(String(parameters['steps']).split(',').map(Number)));
     if (path.endsWith('/value')) return Promise.resolve(this.value(Number(path.split('/').at(-2)), String(parameters['slice'])));
     return Promise.reject(new SourceError('not found', path));
   }
@@ -73,6 +74,11 @@ class FakeSource implements Source {
     this.listener = listener;
     return () => (this.listener = undefined);
   }
+  /** The run has a step more, which holds none of these tensors. */
+  growElsewhere(): void {
+    this.listener?.({ run: 'r', version: ++this.elsewhere, kind: 'steps', last_step: this.elsewhere });
+  }
+  private elsewhere = 1000;
   grow(): void {
     this.last += 10;
     this.listener?.({ run: 'r', version: this.last, kind: 'steps', last_step: this.last });
@@ -84,6 +90,13 @@ class FakeSource implements Source {
       ['steps', array('F64', [ids.length], Float64Array.from(ids, () => this.last))], ['numbers', array('F64', [ids.length, 7], numbers)],
       ['spark_steps', array('F64', [ids.length, 24], new Float64Array(24 * ids.length))], ['sparks', array('F64', [ids.length, 24], new Float64Array(24 * ids.length))],
     ]), { names: JSON.stringify(NUMBERS), pending: '0' });
+  }
+
+  private pictures(steps: number[]): Arrays {
+    const all = 4 * steps.length;
+    const numbers = (name: string, value: number): [string, NdArray] => [name, array('F64', [4, steps.length], new Float64Array(all).fill(value))];
+    return new Arrays(new Map([['steps', array('F64', [steps.length], Float64Array.from(steps))], ['pixels', array('U8', [4, steps.length, 3, 3], new Uint8Array(9 * all).fill(7))],
+      numbers('low', 0), numbers('high', 1), numbers('nan', 0), numbers('inf', 0)]), {});
   }
 
   private overSteps(): Arrays {
@@ -245,6 +258,21 @@ describe('one tensor', () => {
     expect(box.dataset['step']).toBe('20');
   });
 
+  it.each(['numbers', 'pictures'])('asks for nothing and draws nothing (%s) while its records are the same', async (tab) => {
+    mount({ tensor: 'conv.weight', tab });
+    await vi.waitFor(() => expect(box.dataset['step']).toBe('20'));
+    await vi.waitFor(() => expect(one('[data-tensor="conv.weight"]').querySelector('.tn-spark')).not.toBeNull());
+    const pane = one('.tn-pane');
+    const [asked, drawn, tabs, inside] = [source.asked.length, box.dataset['drawn'], one('[data-tab]'), pane.firstElementChild];
+    source.growElsewhere();
+    await vi.waitFor(() => expect(source.asked.length).toBeGreaterThan(asked), 2000);
+    await new Promise((done) => setTimeout(done, 100));
+    expect(source.asked.slice(asked)).toEqual(['/runs/r/tensors']);
+    expect([box.dataset['drawn'], one('[data-tab]'), pane.firstElementChild]).toEqual([drawn, tabs, inside]);
+    source.grow();
+    await vi.waitFor(() => expect(box.dataset['step']).toBe('30'), 2000);
+  });
+
   it('has texts as texts', async () => {
     mount({ tensor: 'tokens' });
     await vi.waitFor(() => expect([...box.querySelectorAll('.tn-pane td')].map((cell) => cell.textContent)).toEqual(['[CLS]', '<b>']));
@@ -317,6 +345,20 @@ describe('histograms', () => {
     expect(placeOf(histograms, Math.SQRT2)).toBeCloseTo(3.5);
     expect(placeOf(histograms, -1)).toBeCloseTo(1);
     expect(placeOf(histograms, 100)).toBeNull();
+  });
+  it('have columns of equal width on a linear axis, which hold as many elements', () => {
+    const axis = linearAxis(histograms);
+    expect(axis.row(0).reduce((a, b) => a + b)).toBeCloseTo(15); // 10 in bins, 5 zeros
+    expect(axis.limits(0)).toBe('−2 to −1.94');
+    const at = (value: number) => axis.row(0)[Math.floor((value + 2) / 0.06)]!;
+    expect(at(0.001)).toBeCloseTo(5);
+    expect([at(0.5), at(-0.3)]).toEqual([0, 0]);
+    expect(at(1.5)).toBeCloseTo(3 * 0.06);
+    expect(at(3)).toBeCloseTo((4 * 0.06) / 2);
+    expect(axis.ticks(600).map(({ text }) => text)).toEqual(['−2', '0', '2', '4']);
+    expect(axis.guides).toEqual([]);
+    expect(logAxis(histograms).limits(2)).toBe('zero');
+    expect(logAxis(histograms).limits(3)).toBe('1 to 2');
   });
   it('say what becomes of a tensor in a smaller type', () => {
     const e4m3 = LIMITS.find(({ dtype }) => dtype === 'float8_e4m3')!;

@@ -6,7 +6,7 @@ import { SourceError } from '../../data/source';
 import { StepRanges } from '../../data/step_ranges';
 import type { KeyHelp, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 
-import { TensorApi, type TensorInfo, type TensorList } from './api';
+import { recordsText, TensorApi, type TensorInfo, type TensorList } from './api';
 import { Browser } from './browser';
 import { Detail } from './detail';
 import type { Grouping } from './name_tree';
@@ -32,6 +32,7 @@ export class TensorsView implements View {
   private list: TensorList | null = null;
   private info: TensorInfo | null = null;
   private infoOf = '';
+  private recordsOf = ''; // that the info tells of
   private readonly asking = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private renewing = false;
@@ -105,8 +106,11 @@ export class TensorsView implements View {
       this.list = await this.api.list(this.asking.signal);
       const name = this.state.params['tensor'];
       const index = name === undefined ? -1 : this.list.names.indexOf(name);
-      this.info = index < 0 ? null : await this.api.info(this.list.ids[index]!, this.asking.signal);
+      const records = index < 0 ? '' : recordsText(this.list, index);
+      if (index < 0) this.info = null;
+      else if (name !== this.infoOf || records !== this.recordsOf) this.info = await this.api.info(this.list.ids[index]!, this.asking.signal);
       this.infoOf = name ?? '';
+      this.recordsOf = records;
       this.fault.hidden = true;
       if (name !== undefined && index < 0) this.fail(new SourceError('not found', `This run has no tensor "${name}" (yet).`));
     } catch (error) {
