@@ -57,6 +57,25 @@ test('names that try to be markup or commands are words, in each view', async ({
   expect(errors).toEqual([]);
 });
 
+test('a narrow screen has the content first in each view, its controls in a drawer, and does not scroll sideways', async ({ page, runs, server }) => {
+  runs.write('training');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await visit(page, server, '#/run/training/home');
+  for (const id of IDS) {
+    await page.goto(server.at(`#/run/training/${id}`));
+    await settled(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), id).toBeLessThanOrEqual(390);
+    await expect(page.locator('nav a[aria-current]'), id).toBeInViewport({ ratio: 0.95 });
+  }
+  for (const [id, first] of [['confusion', '.confusion-frame canvas'], ['tensors', '.tn-rows']] as const) {
+    await page.goto(server.at(`#/run/training/${id}`));
+    await expect(page.locator(`[data-view="${id}"] select`).first()).toBeHidden();
+    expect((await page.locator(first).boundingBox())!.y, id).toBeLessThan(320);
+  }
+  await page.locator('body').press('/');
+  await expect(page.locator('[data-search]')).toBeFocused(); // in its drawer, which has opened
+});
+
 test('every view follows a run that is being written', async ({ page, runs, server }) => {
   test.setTimeout(120_000);
   const run = runs.live('live');

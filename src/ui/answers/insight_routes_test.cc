@@ -54,7 +54,7 @@ TEST_F(InsightRoutesTest, TellsWhichTensorsAreMeantAndWhereTheyAre) {
   ASSERT_TRUE(answer.ok()) << answer.status().to_string();
   EXPECT_EQ(answer->at("labels").at("name"), "labels");
   EXPECT_EQ(answer->at("predictions").at("id"), views::tensor_id_of("predictions"));
-  EXPECT_EQ(answer->at("candidates").at("labels").at(0).at("reason"), "it is called so");
+  EXPECT_EQ(answer->at("candidates").at("labels").at(0).at("reason"), "by its name");
   EXPECT_EQ(answer->at("steps"), Json::parse("[[0, 1, 3]]"));
 }
 

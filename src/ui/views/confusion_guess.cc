@@ -25,12 +25,12 @@ struct Word {
   const char* reason;
 };
 constexpr std::array kLabelWords = {
-    Word{"(?i)^(labels?|targets?)$", "it is called so"},
-    Word{"(?i)(^|[^a-z])(labels?|targets?|y_true|ground_truth)([^a-z]|$)", "its name has such a word"}};
+    Word{"(?i)^(labels?|targets?)$", "by its name"},
+    Word{"(?i)(^|[^a-z])(labels?|targets?|y_true|ground_truth)([^a-z]|$)", "by a word of its name"}};
 constexpr std::array kPredictionWords = {
-    Word{"(?i)^(predictions?|logits|outputs?)$", "it is called so"},
+    Word{"(?i)^(predictions?|logits|outputs?)$", "by its name"},
     Word{"(?i)(^|[^a-z])(predictions?|preds?|y_pred|logits?|scores?|probs?|probabilities)([^a-z]|$)",
-         "its name has such a word"},
+         "by a word of its name"},
     Word{"(?i)(^|[^a-z])outputs?([^a-z]|$)", "it is an output"}};
 
 struct Candidate {

@@ -133,7 +133,7 @@ TEST(ConfusionGuess, FindsWhatFits) {
   EXPECT_EQ(guess.labels[0].name, "batch/labels");
   ASSERT_EQ(guess.predictions.size(), 2U);
   EXPECT_EQ(guess.predictions[0].name, "model.logits");
-  EXPECT_EQ(guess.predictions[0].reason, "its name has such a word");
+  EXPECT_EQ(guess.predictions[0].reason, "by a word of its name");
 }
 
 TEST(ConfusionGuess, SaysNothingWhenNothingFits) {

@@ -4,12 +4,23 @@ import './drawer.css';
 
 const NARROW = '(max-width: 640px)';
 
-/** On a wide screen the controls alone. Until `gone` it follows the screen's width. */
-export function drawerOf(title: string, controls: HTMLElement, gone: AbortSignal): HTMLElement {
+/** On a wide screen the controls alone. It follows the screen's width until `gone`, or as long as somebody has it. */
+export function drawerOf(title: string, controls: HTMLElement, gone?: AbortSignal): HTMLElement {
   const drawer = h('details', { class: 'drawer' }, h('summary', {}, title), controls);
   const narrow = typeof matchMedia === 'function' ? matchMedia(NARROW) : null;
-  const follow = () => (drawer.open = !narrow?.matches);
-  follow();
+  drawer.open = !narrow?.matches;
+  const held = new WeakRef(drawer); // the listener stays longer than a view that was left
+  const follow = () => {
+    const there = held.deref();
+    if (there) there.open = !narrow?.matches;
+    else narrow?.removeEventListener('change', follow);
+  };
   narrow?.addEventListener('change', follow, { signal: gone });
   return drawer;
+}
+
+/** Who is led to a control by a key finds its drawer open. */
+export function openDrawerOf(control: HTMLElement): void {
+  const drawer = control.closest<HTMLDetailsElement>('details.drawer');
+  if (drawer) drawer.open = true;
 }

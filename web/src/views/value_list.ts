@@ -2,6 +2,7 @@
 // Where its kind says so it also has its rows as parallel coordinates: axes, brush.
 import { parseBrushes } from '../draw/brush';
 import { h, replace, type Child } from '../draw/dom';
+import { drawerOf } from '../draw/drawer';
 import { count } from '../draw/numbers';
 import { ColumnChoice } from './column_choice';
 import { valueAxes, withinAxes } from './value_axes';
@@ -51,7 +52,8 @@ export class ValueList<Row extends ValueRow> {
     this.table.element.hidden = true;
     this.toggle = h('button', { hidden: true, 'aria-pressed': 'false', onclick: () => context.change(this.isDrawn ? { axes: undefined, brush: undefined } : { axes: '1' }) }, 'Parallel coordinates');
     this.lines = kind.parallel ? this.parallel() : null;
-    replace(element, h('div', { class: 'toolbar' }, ...title, h('label', { class: 'search' }, 'Find ', this.search), ...more, this.choice.element, this.toggle, this.said), this.lines?.element, this.table.element, this.none);
+    const controls = h('div', { class: 'toolbar' }, h('label', { class: 'search' }, 'Find ', this.search), ...more, this.choice.element, this.toggle);
+    replace(element, h('div', { class: 'toolbar' }, ...title, drawerOf('Search, filters', controls), this.said), this.lines?.element, this.table.element, this.none);
   }
 
   /** `names` of values, the most telling first; `where` they lie, as "in FOLDER"; `nothing` is shown when there is no row at all. */

@@ -106,7 +106,7 @@ describe('the difference from another matrix', () => {
 describe('the view', () => {
   const tensors = {
     labels: { id: 'aa', name: 'labels' }, predictions: { id: 'bb', name: 'logits' },
-    candidates: { labels: [{ id: 'aa', name: 'labels', reason: 'it is called so' }], predictions: [{ id: 'bb', name: 'logits', reason: 'it is called so' }] },
+    candidates: { labels: [{ id: 'aa', name: 'labels', reason: 'by its name' }], predictions: [{ id: 'bb', name: 'logits', reason: 'by its name' }] },
     steps: [[4, 5, 3]],
   };
   const run = '/runs/00000000000000aa';

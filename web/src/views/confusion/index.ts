@@ -4,6 +4,7 @@ import './confusion.css';
 import { parseOther } from '../../data/link';
 import { SourceError } from '../../data/source';
 import { h, replace, type Child } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { drawn } from '../../draw/drawn';
 import { fileName } from '../../draw/files';
 import { keepingFocus } from '../../draw/focus';
@@ -42,7 +43,7 @@ class ConfusionView implements View {
     this.data = new ConfusionData(context.source, context.run);
     this.samples = new SamplesPart(context);
     this.picture = new MatrixPicture(({ row, column }) => context.change({ cell: `${row},${column}` }));
-    replace(element, this.controls, this.note, this.body, this.below);
+    replace(element, drawerOf('Tensors, steps, order, colours', this.controls), this.note, this.body, this.below);
     replace(this.body, h('div', {}, this.picture.element, this.samples.element), this.side);
     void this.load();
   }

@@ -24,6 +24,7 @@ import { WhatIfPart } from './what_if_part';
 import { summaryOf } from './words';
 
 const PACE_MS = 1000;
+const ONE_COLUMN = '(max-width: 900px)'; // as in rules.css
 
 interface Loaded {
   rules: RuleAnswer[];
@@ -133,7 +134,7 @@ class RulesView implements View {
   private draw(): void {
     if (!this.loaded) return;
     const { rules } = this.loaded;
-    replace(this.summary, summaryOf(rules.map((rule) => rule.state)));
+    replace(this.summary, rules.length > 0 ? summaryOf(rules.map((rule) => rule.state)) : '');
     const chosen = chosenRule(rules, this.state.params['rule']);
     this.drawBoard(chosen);
     this.drawDetail(chosen);
@@ -174,6 +175,8 @@ class RulesView implements View {
   private choose(rule: string): void {
     const others = Object.keys(this.state.params).filter((name) => name.startsWith('if.'));
     this.context.change({ ...Object.fromEntries(others.map((name) => [name, undefined])), rule });
+    // Where the board and the rule lie below each other, the rule is out of sight.
+    if (matchMedia(ONE_COLUMN).matches) this.detailPart.scrollIntoView();
   }
 
   private drawDetail(rule: RuleAnswer | undefined): void {

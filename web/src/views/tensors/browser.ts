@@ -1,5 +1,6 @@
 // Browser: all tensors of a run, as a tree with columns. Only the rows in sight are in the document.
 import { h, replace } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { count, short } from '../../draw/numbers';
 
 import { recordsText, type TensorApi, type TensorList } from './api';
@@ -77,7 +78,7 @@ export class Browser {
     this.scroller.addEventListener('keydown', (event) => this.key(event));
     this.rowsBox.addEventListener('pointerdown', () => this.hold());
     this.element = h('section', { class: 'tn-browser' },
-      h('div', { class: 'toolbar' }, this.search, h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Grouping' }, ...this.groupings), h('label', {}, 'Sorted by', this.orders)),
+      drawerOf('Search, grouping, order', h('div', { class: 'toolbar' }, this.search, h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Grouping' }, ...this.groupings), h('label', {}, 'Sorted by', this.orders))),
       this.summary, this.scroller);
   }
 
