@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +15,56 @@ import trainwarden
 GRAPHS = [(graph, *ways) for graph in ("classic", "clipped", "branched") for ways in ([], ["old"])]
 
 
+def has_keras_2() -> bool:
+    try:
+        return version("keras").startswith("2.")
+    except PackageNotFoundError:
+        return False
+
+
 def arguments(*programs: tuple[str, ...]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("program", programs, ids="-".join)
 
 
-@arguments(*(("session.py", *graph) for graph in GRAPHS), ("turns.py",), ("odd.py",))
+@arguments(*(("session.py", *graph) for graph in GRAPHS), ("turns.py",), ("keras_graph.py", "callables"))
 def test_nothing_that_a_program_does_changes(runner: Runner, program: tuple[str, ...]) -> None:
     ran = runner.captured(*program)
     assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
     assert (ran.attached.stdout, ran.attached.stderr) == (ran.plain.stdout, ran.plain.stderr)
+
+
+def test_what_is_not_seen_is_said_once(runner: Runner) -> None:
+    ran = runner.captured("odd.py")
+    assert ran.attached.exit_code == 0 and ran.attached.stdout == ran.plain.stdout
+    said = "trainwarden: what a program runs by Session.partial_run() is not captured\n"
+    assert ran.attached.stderr == ran.plain.stderr + said
+
+
+def test_functions_of_make_callable_are_steps(runner: Runner) -> None:
+    ran = runner.captured("keras_graph.py", "callables")
+    losses = ast.literal_eval(ran.plain.stdout.splitlines()[0].rsplit("]", 1)[0] + "]")
+    found = [ran.trial.scalar("mean_squared_error_1/value", step, "train") for step in range(3)]
+    assert np.array_equal(np.float32(found), np.float32(losses))
+    assert ran.trial.steps("train") == [0, 1, 2] and ran.trial.steps("eval") == [0]
+    weight, gradient = (ran.trial.tensor(name) for name in ("kernel", "gradient/kernel"))
+    after = weight.value(1, mode="train") - np.float32(0.1) * gradient.value(1, mode="train")
+    np.testing.assert_allclose(weight.value(2, mode="train"), after, rtol=1e-6)
+
+
+@pytest.mark.skipif(not has_keras_2(), reason="Keras 3 has no graph mode")
+@pytest.mark.parametrize("way", ["array", "dataset", "older"])
+def test_keras_in_graph_mode(runner: Runner, way: str) -> None:
+    ran = runner.captured("keras_graph.py", way)
+    assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
+    assert ran.attached.stdout == ran.plain.stdout and "trainwarden:" not in ran.attached.stderr
+    assert len(ran.trial.steps("train")) == (6 if way == "dataset" else 4)
+    weights = ran.trial.tensor_names(collection="weights")
+    assert weights == ["dense/kernel", "dense_1/kernel"] and ran.trial.losses == []
+    assert ran.trial.tensor_names(collection="losses") == ["loss/mul"]
+    for name in weights if way == "older" else []:
+        before, after = (ran.trial.tensor(name).value(step, mode="train") for step in (1, 2))
+        gradient = ran.trial.tensor(f"gradient/{name}").value(1, mode="train")
+        np.testing.assert_allclose(after, before - np.float32(0.1) * gradient, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids="-".join)

@@ -91,6 +91,8 @@ class Attachment:
         own = getattr(model, attribute)
         if own is None or isinstance(own, StepFunction) or not self.backend.can_follow(model):
             return
+        if kind == "train":
+            self.backend.say_what_is_seen(model)
         function = StepFunction(kind, model, own, self.backend, self._run)
         setattr(model, attribute, function.made_by(functools.partial(_made_again, model, attribute, original)))
 

@@ -59,6 +59,12 @@ class TensorFlowBackend:
         faults.say_once("a model under a ParameterServerStrategy is not captured")
         return False
 
+    def say_what_is_seen(self, model: Any) -> None:
+        """Keras 2 keeps the number in a variable."""
+        steps = int(getattr(model, "_steps_per_execution", None) or model.steps_per_execution)
+        if steps > 1:
+            faults.say_once(f"of {steps} steps that are one call (steps_per_execution) the last is seen, as one step")
+
     def trace(self) -> Any:
         return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 

@@ -13,6 +13,7 @@ from typing import Any, Callable, Optional
 from .. import faults
 from .._imports import when_imported
 from .._spool import is_in_bucket
+from .callables import following_callables, following_options, saying_what_is_not_seen
 from .notes import note_gradients, note_model
 from .session import GraphSession
 
@@ -38,10 +39,20 @@ def attach(run_dir: Optional[str] = None) -> None:
     _session = GraphSession(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder), detach)
     faults.on_too_many(detach)
     _replace(_CLIENT, "BaseSession", "_do_run", _following_runs)
+    for name, follow in (
+        ("make_callable", following_callables),
+        ("_make_callable_from_options", following_options),
+        ("partial_run_setup", saying_what_is_not_seen),
+    ):
+        _replace(_CLIENT, "BaseSession", name, functools.partial(follow, _current))
     _replace(_MONITORED, "_HookedSession", "run", _following_monitored)
     _replace(_GRADIENTS, "", "_GradientsHelper", _following_gradients)
     _replace(_ESTIMATOR, "Estimator", "_call_model_fn", _following_models)
     _replace(_ESTIMATOR, "Estimator", "evaluate", _following_evaluations)
+
+
+def _current() -> Optional[GraphSession]:
+    return _session
 
 
 def detach() -> None:

@@ -48,7 +48,7 @@ class GraphSession:
         """A run of a MonitoredSession begins. It was told to stop, but the program trains on: then this ends it."""
         if self._stop_reason is not None and session._should_stop:
             raise StopTraining(self._stop_reason)
-        if self._is_ours():
+        if self.is_ours():
             self._monitored.append(session)
 
     def leave_monitored(self, session: Any) -> None:
@@ -64,7 +64,7 @@ class GraphSession:
 
     def run(self, run: RunFunction, session: Any, *what: Any) -> list[Any]:
         targets, fetches, feeds, options, metadata = what
-        request = None if is_owned() or not self._is_ours() else self._begin(run, session, targets, fetches, feeds)
+        request = None if is_owned() or not self.is_ours() else self._begin(run, session, targets, fetches, feeds)
         if request is None:
             return run(session, None, *what)
         if self._was_told and request.plan.mode == "train":  # the training was ended, but the program trains on
@@ -177,7 +177,8 @@ class GraphSession:
             faults.say_once("rules cannot veto a step of a graph of TensorFlow 1; they can end the training")
         return self._recorder
 
-    def _is_ours(self) -> bool:
+    def is_ours(self) -> bool:
+        """Does this thread train, or none yet?"""
         return self._thread is None or self._thread is threading.current_thread() or not self._thread.is_alive()
 
     @faults.guarded("close the run")
