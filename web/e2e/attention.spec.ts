@@ -271,7 +271,7 @@ test('a head can be taken away as a film, which shows one step after the other',
   await visit(page, server, '#/run/attention/attention?mode=head&layer=1&heads=2&item=1&first=8');
   await expect(pane(page)).toHaveAttribute('data-heads', '2');
   await page.getByRole('button', { name: 'Export' }).click();
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /^Film/ }).click()]);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /SVG that plays/ }).click()]);
   expect(download.suggestedFilename()).toBe('attention-attention-layer1-head2-film.svg');
   const film = readFileSync(await download.path()).toString();
   const alone = await page.context().newPage();
@@ -352,4 +352,34 @@ test('the neuron view has all of a narrow place in a wide window, as in the cell
   await expect(pane(page)).toHaveAttribute('data-step', /\d/);
   await page.locator('.attention').evaluate((element) => (element.style.width = '600px'));
   await expect.poll(async () => (await page.locator('.at-neuron').boundingBox())!.width).toBe(600);
+});
+
+test('what is shown can be filmed over steps as a GIF, and the page is then where it was', async ({ page, runs, server }) => {
+  runs.write('attention');
+  const { readFileSync } = await import('node:fs');
+  await visit(page, server, `#/run/attention/attention?mode=head&layer=1&step=${globalStep(4)}`);
+  await expect(pane(page)).toHaveAttribute('data-step', String(globalStep(4)));
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByLabel('From step').fill(String(globalStep(1)));
+  await expectAccessible(page);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Film of 5 steps' }).click()]);
+  expect(download.suggestedFilename()).toBe(`attention-attention-steps${globalStep(1)}_to_${globalStep(5)}.gif`);
+  await expect(pane(page)).toHaveAttribute('data-step', String(globalStep(4)));
+  const film = readFileSync(await download.path());
+  const read = await page.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const decoder = new ImageDecoder({ data: bytes, type: 'image/gif' });
+    await decoder.tracks.ready;
+    const { frameCount, repetitionCount } = decoder.tracks.selectedTrack!;
+    const pictures = new Set<string>();
+    for (let i = 0; i < frameCount; i++) {
+      const { image } = await decoder.decode({ frameIndex: i });
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [image.displayWidth, image.displayHeight];
+      canvas.getContext('2d')!.drawImage(image, 0, 0);
+      pictures.add(canvas.toDataURL());
+    }
+    return { frameCount, repetitionCount, different: pictures.size };
+  }, film.toString('base64'));
+  expect(read).toEqual({ frameCount: 5, repetitionCount: Infinity, different: 5 });
 });

@@ -65,6 +65,8 @@ export interface View {
   snapshot(kind: SnapshotKind): Promise<Snapshot | undefined>;
   /** What is shown, over all steps, as a picture that moves; undefined when there is nothing yet. Asks for a file of the source. */
   film?(): Promise<Snapshot | undefined>;
+  /** Waits for what is under way, so that all of the picture is there. */
+  settled?(): Promise<void>;
   /** Steps at which this view has something to show, rising: what the time bar marks, steps to and plays. */
   steps?(): readonly number[];
   /** A key that neither what has the focus nor the shell has used ("," "." arrows up and down, letters). True: used. */

@@ -115,6 +115,12 @@ export class AttentionView implements View {
     return { fileName: name, data };
   }
 
+  async settled(): Promise<void> {
+    await this.loader.idle();
+    // What has come is drawn at the next frame.
+    for (let frame = 0; frame < 2; frame++) await new Promise((done) => requestAnimationFrame(done));
+  }
+
   steps(): readonly number[] {
     return Array.from(this.attentionSteps.list());
   }

@@ -73,7 +73,7 @@ function svgOf(sheet: HeadSheet): SvgWriter {
   const height = Math.max(queries, weights.keyCount) * ROW_PX;
   const svg = new SvgWriter(WIDTH, height + 2 * ROW_PX, description);
   svg.add('rect', { width: '100%', height: '100%', fill: '#ffffff' });
-  svg.text(8, 16, description, { fill: '#16202a' });
+  svg.text(8, 16, description.replace(/ Strongest: .*$/, ''), { fill: '#16202a' }); // the title has all of it
   svg.group({ transform: `translate(0 ${ROW_PX})`, fill: '#16202a' }, () => {
     for (let i = 0; i < queries; i++) {
       svg.text(COLUMN - 8, yOf(i) + 4, weights.queryLabel(i) ?? String(i), { 'text-anchor': 'end' });

@@ -56,6 +56,11 @@ export class Loader {
     return answer;
   }
 
+  /** Until nothing is under way; what fails has been told to who asked for it. */
+  async idle(): Promise<void> {
+    while (this.flights.size > 0) await Promise.allSettled([...this.flights.values()].map((flight) => flight.promise));
+  }
+
   giveUpAllBut(requests: readonly Request[]): void {
     const wanted = new Set(requests.map((request) => request.address));
     for (const [address, flight] of this.flights) {
