@@ -17,8 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::size_t kSpecialsOfSequence = 3;
-
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read the text " + path.string());
@@ -81,6 +79,34 @@ Sequence sequence_of(const Vocabulary& vocabulary, std::span<const std::int64_t>
   return sequence;
 }
 
+constexpr std::size_t kLeastSentence = 4;  // pieces: shorter ones are abbreviations
+
+// The places behind the ends of sentences, and the beginning.
+std::vector<std::size_t> sentence_borders(const Vocabulary& vocabulary, std::span<const std::int64_t> pieces) {
+  std::vector<std::size_t> borders = {0};
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (ends_sentence(vocabulary.piece(pieces[i])) && i + 1 >= borders.back() + kLeastSentence) {
+      borders.push_back(i + 1);
+    }
+  }
+  return borders;
+}
+
+void append_sentences(const Vocabulary& vocabulary, std::span<const std::int64_t> pieces, std::size_t text_pieces,
+                      std::vector<Sequence>& sequences) {
+  const std::vector<std::size_t> borders = sentence_borders(vocabulary, pieces);
+  std::size_t free_from = 0;  // what is before is in a sequence already
+  for (const std::size_t begin : borders) {
+    const bool is_filled = std::binary_search(borders.begin(), borders.end(), begin + text_pieces);
+    if (begin < free_from || !is_filled) continue;
+    const auto part = pieces.subspan(begin, text_pieces);
+    const std::size_t middle = begin + size_of_first_part(vocabulary, part);
+    if (!std::binary_search(borders.begin(), borders.end(), middle)) continue;
+    sequences.push_back(sequence_of(vocabulary, part));
+    free_from = begin + text_pieces;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> read_texts(const std::vector<fs::path>& paths) {
@@ -109,6 +135,21 @@ std::vector<Sequence> cut_into_sequences(const Vocabulary& vocabulary, const std
       sequences.push_back(sequence_of(vocabulary, rest.first(text_pieces)));
     }
     waiting.erase(waiting.begin(), waiting.end() - static_cast<std::ptrdiff_t>(rest.size()));
+  }
+  return sequences;
+}
+
+std::vector<Sequence> sequences_of_sentences(const Vocabulary& vocabulary, const std::vector<std::string>& texts,
+                                             std::size_t length, std::size_t last_pieces) {
+  std::vector<Sequence> sequences;
+  const bert::Tokenizer tokenizer(vocabulary, {});
+  std::size_t seen = 0;
+  for (auto text = texts.rbegin(); text != texts.rend(); ++text) {
+    const std::vector<std::int32_t> ids = tokenizer.ids(*text);
+    const std::vector<std::int64_t> pieces(ids.begin(), ids.end());
+    seen += pieces.size();
+    if (seen > last_pieces) break;
+    append_sentences(vocabulary, pieces, length - kSpecialsOfSequence, sequences);
   }
   return sequences;
 }

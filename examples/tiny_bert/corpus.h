@@ -16,6 +16,8 @@ using bert::Vocabulary;
 // .md). Throws std::runtime_error that says what is missing or wrong.
 std::vector<std::string> read_texts(const std::vector<std::filesystem::path>& paths);
 
+inline constexpr std::size_t kSpecialsOfSequence = 3;
+
 // [CLS] part [SEP] part [SEP], always full: nothing is padded, so nothing has to be masked from attention.
 struct Sequence {
   std::vector<std::int64_t> pieces;
@@ -26,5 +28,10 @@ struct Sequence {
 // sentence where one ends in the middle half. What does not fill a sequence at the end is left out.
 std::vector<Sequence> cut_into_sequences(const Vocabulary& vocabulary, const std::vector<std::string>& texts,
                                          std::size_t length);
+
+// Of the texts within the last `last_pieces` pieces: whole sentences that fill a sequence, each part ends with one. The
+// texts' last are first. Not what a text begins or ends with in the midst of a sentence.
+std::vector<Sequence> sequences_of_sentences(const Vocabulary& vocabulary, const std::vector<std::string>& texts,
+                                             std::size_t length, std::size_t last_pieces);
 
 }  // namespace tiny_bert

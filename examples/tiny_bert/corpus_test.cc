@@ -89,5 +89,25 @@ TEST_F(CorpusTest, EndsTheFirstPartWithASentence) {
   EXPECT_EQ(text_of(vocabulary, nearer.at(0)), "[CLS]abc.[SEP]efghij[SEP]");
 }
 
+TEST_F(CorpusTest, FindsWholeSentencesThatFillASequence) {
+  const Vocabulary vocabulary = letters();
+  const auto found = [&](const std::vector<std::string>& texts, std::size_t last_pieces = 1000) {
+    std::vector<std::string> shown;
+    for (const Sequence& sequence : sequences_of_sentences(vocabulary, texts, 11, last_pieces)) {
+      shown.push_back(text_of(vocabulary, sequence));
+    }
+    return shown;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(found({"a b c . d e f . g h i"}), (Texts{"[CLS]abc.[SEP]def.[SEP]"}));
+  EXPECT_EQ(found({"x y z w v . a b c . d e f ."}), (Texts{"[CLS]abc.[SEP]def.[SEP]"})) << "not the first of a text";
+  EXPECT_EQ(found({"a b c d e f g ."}), (Texts{})) << "one sentence is not two";
+  EXPECT_EQ(found({"a b . c d e f ."}), (Texts{})) << "an abbreviation is no sentence";
+  EXPECT_EQ(found({"a b c . d e f .", "g h i . k l m ."}),
+            (Texts{"[CLS]ghi.[SEP]klm.[SEP]", "[CLS]abc.[SEP]def.[SEP]"}));
+  EXPECT_EQ(found({"a b c . d e f .", "g h i . k l m ."}, 8), (Texts{"[CLS]ghi.[SEP]klm.[SEP]"}))
+      << "of the last 8 pieces";
+}
+
 }  // namespace
 }  // namespace tiny_bert

@@ -64,6 +64,12 @@ Data split(std::vector<Sequence> sequences, std::int64_t least) {
   return data;
 }
 
+// People look at the first ones: whole sentences read better than what the texts are cut into.
+void put_sentences_first(Data& data, std::vector<Sequence> sentences, std::int64_t count) {
+  sentences.resize(std::min(sentences.size(), static_cast<std::size_t>(count)));
+  data.evaluate.insert(data.evaluate.begin(), sentences.begin(), sentences.end());
+}
+
 Tensor loss_of(TinyBert& model, const Batch& batch, std::vector<Attention>* seen = nullptr) {
   const Tensor scores = model->forward(batch.pieces, batch.segments, batch.asked, seen);
   return torch::nn::functional::cross_entropy(scores, batch.answers);
@@ -204,7 +210,10 @@ void train(const Options& options) {
   const std::vector<std::string> texts = read_texts(options.texts.empty() ? default_texts() : options.texts);
   const Vocabulary vocabulary = choose_vocabulary(options, texts);
   const auto length = static_cast<std::size_t>(options.length);
-  const Data data = split(cut_into_sequences(vocabulary, texts, length), options.evaluation_items);
+  Data data = split(cut_into_sequences(vocabulary, texts, length), options.evaluation_items);
+  const std::size_t held_out_pieces = data.evaluate.size() * (length - kSpecialsOfSequence);
+  put_sentences_first(data, sequences_of_sentences(vocabulary, texts, length, held_out_pieces),
+                      options.evaluation_items);
   std::printf("%zu pieces in the vocabulary, %zu sequences of %zu to train on, %zu held out\n", vocabulary.size(),
               data.train.size(), length, data.evaluate.size());
 

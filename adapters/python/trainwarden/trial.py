@@ -327,12 +327,14 @@ class TensorHandle:
         return f"<TensorHandle {self.name!r} of {self.trial!r}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """A scalar as a line, as a notebook shows it; other tensors have only their repr()."""
-        if not self.info.scalars:
-            return {}
+        """As a notebook shows it: a number over steps as a line, any other tensor as a small table."""
         from .notebook.scalar_plot import ScalarPlot
+        from .notebook.tensor_card import TensorCard
 
-        return ScalarPlot(self.trial, self.name)._repr_mimebundle_(include, exclude)
+        info = self.info
+        is_number = info.scalars > 0 or (info.values > 0 and not info.shape and info.dtype != "string")
+        shown = ScalarPlot(self.trial, self.name) if is_number else TensorCard(self)
+        return shown._repr_mimebundle_(include, exclude)
 
     @property
     def info(self) -> TensorInfo:

@@ -45,7 +45,8 @@ export class Film {
       made(i + 1);
     }
     if (!this.writer) throw new Error('There is no step to film.');
-    const name = fileName(this.filmed.run, this.filmed.element.dataset['view'] ?? 'view', `steps${steps[0]}_to_${steps.at(-1)}`);
+    const view = this.filmed.element.dataset['view'] ?? 'view';
+    const name = fileName(this.filmed.run, view, `steps${steps[0]}_to_${steps.at(-1)}`);
     return { fileName: `${name}.gif`, data: this.writer.finish() };
   }
 
@@ -99,7 +100,8 @@ function shows(element: HTMLElement, step: number, signal: AbortSignal): Promise
     };
     const abort = (): void => end(() => failed(signal.reason));
     const observer = new MutationObserver(look);
-    const timer = setTimeout(() => end(() => failed(new Error(`Step ${count(step)} did not appear within ${STEP_WAIT_MS / 1000} seconds.`))), STEP_WAIT_MS);
+    const late = `Step ${count(step)} did not appear within ${STEP_WAIT_MS / 1000} seconds.`;
+    const timer = setTimeout(() => end(() => failed(new Error(late))), STEP_WAIT_MS);
     observer.observe(element, { attributes: true, attributeFilter: ['data-step', 'data-drawn'] });
     signal.addEventListener('abort', abort);
     look();

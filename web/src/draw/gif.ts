@@ -1,7 +1,7 @@
 // GIF: pictures one after another as a file that everything plays. Written by hand: browsers only read it.
 //
-// Each picture has a palette of its own of up to 255 colours, and holds only the rectangle that differs from the picture
-// before it; what is the same within it is transparent. Source of the format: GIF89a, CompuServe 1990.
+// Each picture has a palette of its own of up to 255 colours, and holds only the rectangle that differs from the
+// picture before it; what is the same within it is transparent. Source of the format: GIF89a, CompuServe 1990.
 import { type Palette, paletteOf } from './gif_palette';
 import { lzw } from './lzw';
 
@@ -56,12 +56,16 @@ export class GifWriter {
         bottom = y;
       }
     }
-    return right < 0 ? { x: 0, y: 0, width: 1, height: 1 } : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
+    if (right < 0) return { x: 0, y: 0, width: 1, height: 1 };
+    return { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
   }
 
   private cut(picture: Uint32Array, { x, y, width, height }: Rectangle): Uint32Array {
     const cut = new Uint32Array(width * height);
-    for (let row = 0; row < height; row++) cut.set(picture.subarray((y + row) * this.width + x, (y + row) * this.width + x + width), row * width);
+    for (let row = 0; row < height; row++) {
+      const from = (y + row) * this.width + x;
+      cut.set(picture.subarray(from, from + width), row * width);
+    }
     return cut;
   }
 
@@ -77,7 +81,8 @@ export class GifWriter {
   }
 
   private putControl(hundredths: number): void {
-    this.put(Uint8Array.of(0x21, 0xf9, 4, 0x05), words(hundredths), Uint8Array.of(TRANSPARENT, 0)); // keep it, transparent
+    const keepsAndIsTransparent = 0x05;
+    this.put(Uint8Array.of(0x21, 0xf9, 4, keepsAndIsTransparent), words(hundredths), Uint8Array.of(TRANSPARENT, 0));
   }
 
   private putImage({ x, y, width, height }: Rectangle, palette: Palette, indices: Uint8Array): void {

@@ -85,7 +85,50 @@ def test_a_scalar_shows_its_line_and_where_it_was_no_number(run: trainwarden.Tri
     assert [mark.text for mark in marks if "nan" in (mark.text or "")] == ["loss: nan at step 7"]
     paths = [element.attrib["d"] for element in picture.root.iter() if element.tag.endswith("path")]
     assert [path.count("L") + 1 for path in paths] == [7, 22]  # broken where the NaN is
-    assert run.tensor("conv0_weight")._repr_mimebundle_() == {}
+
+
+def test_a_number_that_was_saved_whole_shows_its_line(run_dir: Path) -> None:
+    with trainwarden.Hook(run_dir, save=1) as hook:
+        for step in range(3):
+            hook.save_tensor("CrossEntropyLoss_output_0", np.float32(3 - step))
+            hook.step()
+    bundle = trainwarden.open(run_dir).tensor("CrossEntropyLoss_output_0")._repr_mimebundle_()
+    assert "1 at step 2, lowest 1" in bundle["text/plain"]
+    picture = Picture(bundle["image/svg+xml"])
+    (path,) = [element.attrib["d"] for element in picture.root.iter() if element.tag.endswith("path")]
+    assert path.count("L") + 1 == 3
+
+
+def test_a_tensor_shows_what_it_is_and_its_statistics(run: trainwarden.Trial) -> None:
+    bundle = run.tensor("conv0_weight")._repr_mimebundle_()
+    lines = bundle["text/plain"].splitlines()
+    assert lines[0] == "conv0_weight: float32, 3 × 2 × 2 × 2, 3 steps, 0 to 20"
+    assert lines[1].split() == ["step", "min", "mean", "max", "std", "not", "finite"]
+    values = kernels(10)
+    means = [line.split()[2] for line in lines[2:]]
+    assert [line.split()[0] for line in lines[2:]] == ["0", "10", "20"] and means[1] == f"{values.mean():.4g}"
+    texts = [element.text for element in Picture(bundle["image/svg+xml"]).root.iter() if element.tag.endswith("text")]
+    assert lines[0] in texts and means[2] in texts
+    assert set(run.tensor("conv0_weight")._repr_mimebundle_(include=["text/plain"])) == {"text/plain"}
+
+
+def test_many_steps_of_a_tensor_are_shown_in_eight_rows_and_what_is_no_number_is_counted(run_dir: Path) -> None:
+    with trainwarden.Hook(run_dir, collections=[trainwarden.Collection("some", include=["weight"])], save=1) as hook:
+        for step in range(20):
+            hook.save_tensor("weight", np.array([1.0, math.nan, math.inf], np.float32))
+            hook.step()
+    lines = trainwarden.open(run_dir).tensor("weight")._repr_mimebundle_()["text/plain"].splitlines()[2:]
+    assert len(lines) <= 8 and lines[-1].split()[0] == "19"
+    assert {line.split()[-1] for line in lines} == {"2"}
+
+
+def test_texts_show_themselves_whatever_they_say(run_dir: Path) -> None:
+    with trainwarden.Hook(run_dir, collections=[trainwarden.Collection("some", include=["tokens"])], save=1) as hook:
+        hook.save_tensor("tokens", ["<script>", "a\u202eb", *(f"t{i}" for i in range(20))])
+        hook.step()
+    bundle = trainwarden.open(run_dir).tensor("tokens")._repr_mimebundle_()
+    assert "step 0: <script> a\ufffdb t0" in bundle["text/plain"] and "t19" not in bundle["text/plain"]
+    assert "<script>" not in bundle["image/svg+xml"]
 
 
 def test_lines_go_through_the_values(run: trainwarden.Trial) -> None:
