@@ -80,12 +80,23 @@ Sequence sequence_of(const Vocabulary& vocabulary, std::span<const std::int64_t>
 }
 
 constexpr std::size_t kLeastSentence = 4;  // pieces: shorter ones are abbreviations
+constexpr std::size_t kAloneWithin = 2;    // pieces: dots that are nearer to each other are those of "e. g."
+
+bool is_alone(const Vocabulary& vocabulary, std::span<const std::int64_t> pieces, std::size_t end) {
+  const std::size_t first = end - std::min(end, kAloneWithin);
+  const std::size_t last = std::min(pieces.size() - 1, end + kAloneWithin);
+  for (std::size_t i = first; i <= last; ++i) {
+    if (i != end && ends_sentence(vocabulary.piece(pieces[i]))) return false;
+  }
+  return true;
+}
 
 // The places behind the ends of sentences, and the beginning.
 std::vector<std::size_t> sentence_borders(const Vocabulary& vocabulary, std::span<const std::int64_t> pieces) {
   std::vector<std::size_t> borders = {0};
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (ends_sentence(vocabulary.piece(pieces[i])) && i + 1 >= borders.back() + kLeastSentence) {
+    const bool is_long = i + 1 >= borders.back() + kLeastSentence;
+    if (is_long && ends_sentence(vocabulary.piece(pieces[i])) && is_alone(vocabulary, pieces, i)) {
       borders.push_back(i + 1);
     }
   }

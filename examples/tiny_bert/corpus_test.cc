@@ -103,6 +103,7 @@ TEST_F(CorpusTest, FindsWholeSentencesThatFillASequence) {
   EXPECT_EQ(found({"x y z w v . a b c . d e f ."}), (Texts{"[CLS]abc.[SEP]def.[SEP]"})) << "not the first of a text";
   EXPECT_EQ(found({"a b c d e f g ."}), (Texts{})) << "one sentence is not two";
   EXPECT_EQ(found({"a b . c d e f ."}), (Texts{})) << "an abbreviation is no sentence";
+  EXPECT_EQ(found({"a b e . g . c f"}), (Texts{})) << "nor are two";
   EXPECT_EQ(found({"a b c . d e f .", "g h i . k l m ."}),
             (Texts{"[CLS]ghi.[SEP]klm.[SEP]", "[CLS]abc.[SEP]def.[SEP]"}));
   EXPECT_EQ(found({"a b c . d e f .", "g h i . k l m ."}, 8), (Texts{"[CLS]ghi.[SEP]klm.[SEP]"}))

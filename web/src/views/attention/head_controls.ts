@@ -1,5 +1,6 @@
 // HeadControls: which heads, how many tokens, which links, and how they look.
 import { h, replace } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { count } from '../../draw/numbers';
 
 import { type Choice, chooser, countBox, slider } from './controls';
@@ -35,6 +36,7 @@ export class HeadControls {
   private readonly widest;
   private readonly rows;
   private isCutBeforeB = false;
+  private readonly gone = new AbortController();
 
   constructor(private readonly context: Pick<PaneContext, 'change' | 'announce'>, preview: (rules: Partial<Selection>) => void) {
     const change = (words: Words): void => context.change(words);
@@ -54,7 +56,9 @@ export class HeadControls {
     this.special = chooser('Special tokens', [['show', 'shown'], ['hide', 'hidden'], ['renormalise', 'hidden, their weight shared']], (value) => change({ special: wordOf(value, DEFAULTS.special) }));
     this.widest = chooser('Widest is', [['one', 'a weight of 1'], ['own', 'the largest shown']], (value) => change({ brightest: wordOf(value, DEFAULTS.brightest) }));
     this.rows = chooser('Rows', [['readable', 'readable'], ['all', 'all in sight']], (value) => change({ rows: wordOf(value, DEFAULTS.rows) }));
-    this.element = h('div', { class: 'at-controls' }, this.strip.element, this.often(), this.seldom());
+    const fields = h('div', { class: 'at-controls' }, this.often(), this.seldom());
+    const drawer = drawerOf('Links, sentences, words', fields, this.gone.signal);
+    this.element = h('div', { class: 'at-controls' }, this.strip.element, drawer, this.left);
   }
 
   show(moment: Moment): void {
@@ -85,12 +89,13 @@ export class HeadControls {
   }
 
   destroy(): void {
+    this.gone.abort();
     this.strip.destroy();
   }
 
   private often(): HTMLElement {
     const words = h('label', { class: 'at-tick' }, this.words, 'whole words');
-    return h('div', { class: 'at-fields' }, this.together.element, this.top.element, this.first.element, this.between.element, words, this.left);
+    return h('div', { class: 'at-fields' }, this.together.element, this.top.element, this.first.element, this.between.element, words);
   }
 
   private seldom(): HTMLElement {

@@ -31,7 +31,7 @@ function stored(of: Bench, head: number, key: number): number {
 }
 
 function openTable(of: Bench): void {
-  const details = of.one('.at-pane > details') as HTMLDetailsElement;
+  const details = of.one('.at-pane > .at-details') as HTMLDetailsElement;
   details.open = true;
   details.dispatchEvent(new Event('toggle'));
 }

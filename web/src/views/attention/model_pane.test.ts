@@ -46,7 +46,7 @@ describe('ModelPane', () => {
   it('orders heads by a number, in the picture and in the table', async () => {
     bench = new Bench(panes, { sort: '-entropy' });
     await bench.until(() => bench!.all('.at-cell').length === 12);
-    const details = bench.one('.at-pane details') as HTMLDetailsElement;
+    const details = bench.one('.at-pane > .at-details') as HTMLDetailsElement;
     details.open = true;
     details.dispatchEvent(new Event('toggle'));
     const values = bench.all('data[data-metric="entropy"]').map((element) => Number((element as HTMLDataElement).value));

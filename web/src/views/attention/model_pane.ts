@@ -1,5 +1,6 @@
 // ModelPane: all heads of all layers at a glance, their numbers, and how these went over the training.
 import { h, replace } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { csvOf, fileName, npyOf } from '../../draw/files';
 import { count, short } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
@@ -43,6 +44,7 @@ export class ModelPane implements Pane {
   private readonly lines: MetricLines;
   private readonly observer: ResizeObserver | null;
   private readonly forget: () => void;
+  private readonly gone = new AbortController();
   private moment: Moment | null = null;
   private atlas: Atlas | null = null;
   private grouping: Grouping | null = null; // of this atlas, once it is asked for
@@ -60,7 +62,7 @@ export class ModelPane implements Pane {
     this.cells.addEventListener('keydown', (event) => this.cellKey(event));
     element.classList.add('at-model-pane');
     element.append(
-      h('div', { class: 'at-fields' }, this.sort.element, this.channel.element, this.brightest.element, this.scale),
+      drawerOf('Order and colours', h('div', { class: 'at-fields' }, this.sort.element, this.channel.element, this.brightest.element, this.scale), this.gone.signal),
       this.summary, this.atlasBox, this.table.element, this.lines.element,
     );
     this.observer = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.schedule());
@@ -98,6 +100,7 @@ export class ModelPane implements Pane {
 
   destroy(): void {
     cancelAnimationFrame(this.frame);
+    this.gone.abort();
     this.latest.drop();
     this.observer?.disconnect();
     this.forget();
