@@ -37,6 +37,30 @@ export function endsOf(series: MetricSeries, metric: string): [low: number, high
   return low > high ? null : [low, high];
 }
 
+/** The head whose number changes most from one step to the next, and where; null when none does. */
+export interface HeadChange {
+  head: number;
+  step: number;
+  from: number;
+  to: number;
+}
+
+export function largestChange(steps: ArrayLike<number>, lines: readonly ArrayLike<number>[]): HeadChange | null {
+  let found: HeadChange | null = null;
+  lines.forEach((line, head) => {
+    for (let i = 1; i < line.length; ++i) {
+      const [from, to] = [line[i - 1]!, line[i]!];
+      if (Math.abs(to - from) > (found ? Math.abs(found.to - found.from) : 0)) found = { head, step: steps[i]!, from, to };
+    }
+  });
+  return found;
+}
+
+/** The place of the step that is nearest to `wanted`. */
+function nearestStep(steps: Float64Array, wanted: number): number {
+  return steps.reduce((best, step, i) => (Math.abs(step - wanted) < Math.abs(steps[best]! - wanted) ? i : best), 0);
+}
+
 const PAD_PX = 4;
 
 export class MetricLines {
@@ -111,7 +135,23 @@ export class MetricLines {
     const last = lines.map((line) => line.at(-1) ?? NaN);
     const label = `Layer ${info?.layer ?? layer}: ${metricName(metric)} of ${heads} heads over ${count(series.steps.length)} steps, at last ${last.map((value) => short(value, 3)).join(', ')}`;
     this.pictures.push(new Picture(box, label, (frame) => this.paint(frame, box, series.steps, lines, ends, moment.step)));
-    return h('figure', { class: 'at-figure' }, h('figcaption', {}, `Layer ${info?.layer ?? layer}  ${short(ends[0], 3)} to ${short(ends[1], 3)}`), box);
+    return h('figure', { class: 'at-figure', 'data-layer': info?.layer ?? layer },
+      h('figcaption', {}, `Layer ${info?.layer ?? layer}  ${short(ends[0], 3)} to ${short(ends[1], 3)}`), box, this.below(box, series.steps, lines));
+  }
+
+  /** What all heads have at the step under the pointer; without one, which has changed most. */
+  private below(box: HTMLElement, steps: Float64Array, lines: readonly Float64Array[]): HTMLElement {
+    const change = largestChange(steps, lines);
+    const most = change ? `Head ${change.head} changes most, at step ${count(change.step)}: ${short(change.from, 3)} to ${short(change.to, 3)}` : '';
+    const said = h('p', { class: 'muted at-said' }, most);
+    box.addEventListener('pointermove', ({ clientX }) => {
+      const { left, width } = box.getBoundingClientRect();
+      const [first, last] = [steps[0] ?? 0, steps.at(-1) ?? 0];
+      const i = nearestStep(steps, first + ((clientX - left - PAD_PX) / (width - 2 * PAD_PX)) * (last - first));
+      said.textContent = `Step ${count(steps[i]!)}: ${lines.map((line, head) => `head ${head} ${short(line[i]!, 3)}`).join(', ')}`;
+    });
+    box.addEventListener('pointerleave', () => (said.textContent = most));
+    return said;
   }
 
   private paint({ context, width, height }: Frame, box: HTMLElement, steps: Float64Array, lines: Float64Array[], ends: [number, number], now: number): void {

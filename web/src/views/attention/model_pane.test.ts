@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Addresses, atlasOf } from './api';
 import type { Panes } from './attention_view';
 import { FakeSource, SMALL } from './fake_source';
-import { endsOf, seriesAt } from './metric_lines';
+import { endsOf, largestChange, seriesAt } from './metric_lines';
 import { metricAt, orderOf } from './model_order';
 import { ModelPane } from './model_pane';
 import { changesOf } from './pixels';
@@ -100,5 +100,7 @@ describe('the atlas', () => {
     expect([...seriesAt(series, 'b', 0, 1)]).toEqual([4, 8]);
     expect(endsOf(series, 'a')).toEqual([1, 5]);
     expect(endsOf(series, 'c')).toBe(null);
+    expect(largestChange([0, 4, 8], [[1, 1.5, 1.25], [NaN, 2, 0.5]])).toEqual({ head: 1, step: 8, from: 2, to: 0.5 });
+    expect(largestChange([0, 4], [[1, 1]])).toBe(null);
   });
 });
