@@ -11,6 +11,7 @@
 //   sample_runs head FOLDER TOKENS          one layer of 12 heads, its probabilities captured
 //   sample_runs series FOLDER POINTS        a scalar at each step
 //   sample_runs tensors FOLDER COUNT        statistics of many tensors at two steps
+//   sample_runs layers FOLDER STEPS         statistics of the gradients of 300 layers at each step, one of them NaN
 //   sample_runs many FOLDER COUNT           a folder of that many short runs
 //   sample_runs hostile FOLDER              names that try to be markup and terminal commands
 #include <chrono>
@@ -366,6 +367,31 @@ void write_tensors(const fs::path& folder, std::int64_t count) {
   close(*hook);
 }
 
+// The norm of layer i at step s is 2^-(i / 30) * (1 + s / steps) but at the middle step of layer 7, which is NaN.
+void write_layers(const fs::path& folder, std::int64_t steps) {
+  constexpr std::int64_t kLayers = 300;
+  HookOptions options = everything(folder);
+  options.keep = KeepForm::reduced();
+  options.collections.push_back({.name = "gradients", .include = {"^gradient/"}});
+  const auto hook = open(std::move(options));
+  hook->set_mode(Mode::kTrain);
+  std::vector<std::string> names;
+  for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+    names.push_back(fmt::format("gradient/blocks.{}.weight", layer));
+  }
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const float growth = 1.0F + static_cast<float>(step) / static_cast<float>(steps);
+    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+      const float norm = std::exp2(-static_cast<float>(layer) / 30.0F) * growth;
+      const bool is_nan = layer == 7 && step == steps / 2;
+      save(*hook, names[static_cast<std::size_t>(layer)],
+           {is_nan ? std::numeric_limits<float>::quiet_NaN() : norm, 0.0F}, {2});
+    }
+    hook->end_step();
+  }
+  close(*hook);
+}
+
 void write_many(const fs::path& folder, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     HookOptions options = everything(folder / fmt::format("run-{:05}", i));
@@ -426,6 +452,7 @@ int main(int argc, char** argv) {
        }},
       {"series", [&] { write_series(folder, number(1'000'000)); }},
       {"tensors", [&] { write_tensors(folder, number(12'345)); }},
+      {"layers", [&] { write_layers(folder, number(1'000)); }},
       {"many", [&] { write_many(folder, number(1'000)); }},
       {"hostile", [&] { write_hostile(folder); }},
   };

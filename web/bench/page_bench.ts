@@ -18,6 +18,7 @@ import { PlainTab, pssMb } from './plain_tab';
 
 const build = process.env.TRAINWARDEN_BUILD ?? '../build/release';
 const ROUNDS = 7;
+const LAYER_STEPS = 100_000;
 
 type Measure = (browser: Browser) => Promise<Figure[]>;
 
@@ -106,6 +107,27 @@ async function firstChart(browser: Browser): Promise<Figure[]> {
       return [
         { name: 'page.first_chart_ms', samples, unit: 'ms', goal: atMost(200), limit: '1,000,000 points, a new document each time, the server has read the run before' },
         { name: 'page.first_chart_ms.cold', samples: [first], unit: 'ms', goal: atMost(500), limit: 'the first look after the server started: it opens the run and reads 1,000,000 steps' },
+      ];
+    },
+  );
+}
+
+async function layerMap(browser: Browser): Promise<Figure[]> {
+  return withRuns(
+    (runs) => runs.write('layers', 'layers', LAYER_STEPS),
+    async (server) => {
+      const link = '#/run/layers/layers?quantity=norm';
+      const cold = await letIn(browser, server);
+      const first = await firstPicture(cold, server, link, '.layers-view[data-drawn]');
+      await cold.waitForFunction(() => document.querySelector('.ly-note')?.textContent === '', undefined, { timeout: 600_000 });
+      const all = await cold.evaluate(() => performance.now());
+      await cold.context().close();
+      const samples = await firstPictures(browser, server, link, '.layers-view[data-drawn]');
+      const what = `300 layers over ${LAYER_STEPS.toLocaleString('en')} steps`;
+      return [
+        { name: 'page.heatmap_ms', samples, unit: 'ms', goal: atMost(300), limit: `${what}, a new document each time, the server has read the run before` },
+        { name: 'page.heatmap_ms.cold', samples: [first], unit: 'ms', goal: atMost(1_000), limit: `${what}, the first look after the server started: some steps from everywhere` },
+        { name: 'page.heatmap_ms.all', samples: [all], unit: 'ms', goal: noGoal, limit: `${what}, until every step was read, ${(300 * LAYER_STEPS).toLocaleString('en')} statistics` },
       ];
     },
   );
@@ -350,6 +372,7 @@ const MEASURES: Record<string, Measure> = {
   'page.shell_kb page.all_kb': sizes,
   'page.first_chart_ms': firstChart,
   'page.flush_to_pixel_ms': liveLatency,
+  'page.heatmap_ms': layerMap,
   'page.tensor_list_ms': tensorList,
   'page.run_list_ms': runList,
   'page.head_frame_ms': headFrame,

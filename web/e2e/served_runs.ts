@@ -10,7 +10,7 @@ const program = join(build, 'bin/trainwarden');
 const sampleRuns = join(build, 'tests/page/sample_runs');
 const sampleJobs = join(build, 'tests/page/sample_jobs');
 
-export type Kind = 'training' | 'apart' | 'attention' | 'long' | 'head' | 'series' | 'tensors' | 'many' | 'hostile';
+export type Kind = 'training' | 'apart' | 'attention' | 'long' | 'head' | 'series' | 'tensors' | 'layers' | 'many' | 'hostile';
 
 /** The next line of a child's standard output. Fails with what it said on standard error when it ends before. */
 async function nextLine(child: ChildProcess, lines: Interface, said: () => string): Promise<string> {

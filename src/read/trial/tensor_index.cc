@@ -59,6 +59,11 @@ void TensorIndex::extend(journal::JournalReader& reader) {
   }
 }
 
+std::optional<std::uint32_t> TensorIndex::group_of(std::size_t step_index) const {
+  const std::uint32_t held = held_by_step_[step_index];
+  return held == kUnreadable ? std::nullopt : std::optional(held);
+}
+
 std::span<const Posting> TensorIndex::of(std::uint32_t tensor) {
   if (tensor >= postings_.size()) postings_.resize(tensor + std::size_t{1});
   Postings& postings = postings_[tensor];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -29,6 +30,15 @@ class TensorIndex {
   std::span<const Posting> of(std::uint32_t tensor);
   // Of all tensors together: each step that holds any, with the forms.
   std::span<const Posting> steps() const { return steps_; }
+
+  // Steps that hold the same tensors in the same forms are a group; most steps of a training are. None: the step cannot
+  // be read. `step_index` is one that extend() has taken in.
+  std::optional<std::uint32_t> group_of(std::size_t step_index) const;
+  std::size_t groups() const { return held_.size(); }
+  // The tensors of a group, rising, each with a bit for each RecordForm.
+  std::span<const std::pair<std::uint32_t, std::uint8_t>> tensors_of(std::uint32_t group) const {
+    return held_[group].forms;
+  }
 
  private:
   // Which tensors a step holds, and in which forms: most steps of a training hold the same.

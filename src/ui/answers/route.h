@@ -47,6 +47,7 @@ struct Route {
 // Each area adds its own; docs/reference/api describes them, and a test compares the two.
 std::vector<Route> run_routes();        // run_routes.cc: the list of runs, one run, its steps
 std::vector<Route> series_routes();     // series_routes.cc: numbers over steps
+std::vector<Route> layer_routes();      // layer_routes.cc: layers over steps
 std::vector<Route> tensor_routes();     // tensor_routes.cc: tensors, statistics, histograms, values, pictures
 std::vector<Route> attention_routes();  // attention_routes.cc
 std::vector<Route> rule_routes();       // rule_routes.cc: rules, events, black boxes, what-if, stop, save

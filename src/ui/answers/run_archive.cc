@@ -16,6 +16,7 @@
 #include "ui/answers/percent.h"
 #include "ui/answers/profile_document.h"
 #include "ui/answers/router.h"
+#include "ui/views/layers/layer_quantity.h"
 
 namespace trainwarden::answers {
 namespace {
@@ -29,6 +30,8 @@ constexpr std::size_t kTensorsEachTable = 256;
 constexpr std::uint64_t kMostArchivedCalls = 20'000;  // of operators, in one step
 constexpr std::int64_t kWholeTokens = 256;            // longer texts are kept as their first tokens
 constexpr int kFirstTokens = 64;
+constexpr int kLayerColumns = 512;
+constexpr int kMostLayerLooks = 20;
 
 Json parsed(const std::string& body) {
   constexpr format::JsonLimits kOurOwn{.values = std::numeric_limits<std::uint64_t>::max()};
@@ -70,6 +73,7 @@ class Collector {
   void collect() {
     take_lists();
     take_series();
+    take_layers();
     take_attention_lists();
     take_tensor_tables();
     take_attention();
@@ -126,7 +130,8 @@ class Collector {
     take("/rules");
     for (const Route& route : all_routes()) {
       const bool of_run = route.path.starts_with("/runs/{run}") && route.path.find('{', 7) == std::string::npos;
-      const bool is_later = route.path.find("/attention") != std::string::npos || route.path.ends_with("/statistics");
+      const bool is_later = route.path.find("/attention") != std::string::npos || route.path.ends_with("/statistics") ||
+                            route.path.ends_with("/layers");
       if (route.method != Method::kGet || !of_run || is_later || route.path == "/runs/{run}/page") continue;
       take(run_ + route.path.substr(std::string_view("/runs/{run}").size()));
     }
@@ -157,6 +162,23 @@ class Collector {
       if (choice.value("collections", Json::array()) == Json::array({"metrics"})) ids.push_back(choice.at("id"));
     }
     for (const std::string& id : ids) take(fmt::format("{}/series?buckets=1000&tensors={}", run_, id));
+  }
+
+  // Each quantity of the layers that it is usually asked of, as far as it can be read in a few answers.
+  void take_layers() {
+    for (const views::QuantityWords& words : views::kLayerQuantities) {
+      const std::string address = fmt::format("{}/layers?columns={}&quantity={}", run_, kLayerColumns, words.name);
+      for (int i = 0; i < kMostLayerLooks && layer_steps_left(address) > 0; ++i) {
+      }
+      take(address);
+    }
+  }
+
+  std::int64_t layer_steps_left(const std::string& address) {
+    const auto answer = answers_.ask(address);
+    if (!answer.ok() || !answer->body) return 0;
+    const auto header = format::decode_safetensors_header(as_bytes(*answer->body), answer->body->size());
+    return header.ok() ? parsed(header->metadata.at("about")).value("left", std::int64_t{0}) : 0;
   }
 
   void take_tensor_tables() {

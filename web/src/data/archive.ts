@@ -12,7 +12,7 @@ interface ArchivedAnswer {
 }
 
 /** How much is shown, not what. */
-const SOFT = new Set(['points', 'buckets', 'most', 'bins', 'size', 'from', 'to', 'first', 'limit', 'after', 'with']);
+const SOFT = new Set(['points', 'buckets', 'most', 'bins', 'size', 'from', 'to', 'first', 'limit', 'after', 'with', 'columns']);
 const CHOOSES_PARTS = new Set(['tensors', 'heads', 'queries']);
 
 function parsed(address: string): { path: string; parameters: URLSearchParams } {

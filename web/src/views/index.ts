@@ -6,6 +6,7 @@ export const views: ViewKind[] = [
   { id: 'system', title: 'Time', key: 'm', load: async () => (await import('./system')).mount },
   { id: 'scalars', title: 'Scalars', key: 's', places: ['panel', 'together'], load: async () => (await import('./scalars')).mount },
   { id: 'tensors', title: 'Tensors', key: 't', places: ['tensor'], load: async () => (await import('./tensors')).mount },
+  { id: 'layers', title: 'Layers', key: 'y', load: async () => (await import('./layers')).mount },
   { id: 'attention', title: 'Attention', key: 'a', places: ['mode', 'layer', 'heads'], load: async () => (await import('./attention')).mount },
   { id: 'rules', title: 'Rules', key: 'u', places: ['rule'], load: async () => (await import('./rules')).mount },
   { id: 'confusion', title: 'Confusion', key: 'c', load: async () => (await import('./confusion')).mount },
