@@ -241,7 +241,7 @@ test('each picture can be taken away, and its numbers are those of the run', asy
   const { readFileSync } = await import('node:fs');
   const step = globalStep(1);
   await visit(page, server);
-  for (const mode of ['model', 'head', 'matrix', 'text', 'neuron']) {
+  for (const mode of ['model', 'head', 'arcs', 'matrix', 'text', 'neuron']) {
     await page.goto(server.at(`#/run/attention/attention?mode=${mode}&layer=1&heads=2&query=3&first=all&top=0&threshold=0&step=${step}`));
     await expect(page.locator(`[data-pane="${mode}"]`)).toHaveAttribute('data-step', String(step));
     await page.waitForTimeout(300);
@@ -318,7 +318,7 @@ test('the mapping says what was guessed, and takes a file', async ({ page, runs,
 test('in the dark, and on a narrow screen', async ({ page, runs, server }) => {
   runs.write('attention');
   await page.emulateMedia({ colorScheme: 'dark' });
-  for (const [mode, width] of [['model', 1280], ['head', 1280], ['head', 380], ['neuron', 1280], ['neuron', 380], ['matrix', 380]] as const) {
+  for (const [mode, width] of [['model', 1280], ['head', 1280], ['head', 380], ['arcs', 1280], ['arcs', 380], ['neuron', 1280], ['neuron', 380], ['matrix', 380]] as const) {
     await page.setViewportSize({ width, height: 860 });
     await visit(page, server, `#/run/attention/attention?mode=${mode}&first=all&pins=q3&query=3`);
     await expect(pane(page)).toHaveAttribute('data-step', /\d/);

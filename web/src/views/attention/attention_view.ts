@@ -22,6 +22,7 @@ export type Panes = Partial<Record<AttentionMode, () => Promise<MakePane>>>;
 const TITLES: Record<AttentionMode, [title: string, hint: string]> = {
   model: ['Model', 'all heads of all layers at a glance'],
   head: ['Head', 'links between tokens'],
+  arcs: ['Arcs', 'links over the text as one line'],
   matrix: ['Matrix', 'queries by keys, also of long texts'],
   text: ['Text', 'the text, marked by what a token looks at'],
   neuron: ['Neuron', 'how query and key come to a weight'],

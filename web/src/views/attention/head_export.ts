@@ -17,6 +17,8 @@ export interface HeadSheet {
   links: Links;
   look: LinkLook;
   description: string;
+  /** In place of two columns. */
+  drawing?: SvgWriter;
   /** How many tokens the left column has. */
   queries: number;
 }
@@ -35,10 +37,10 @@ export async function headFile(kind: SnapshotKind, sheet: HeadSheet): Promise<Sn
 
 async function dataOf(kind: SnapshotKind, sheet: HeadSheet): Promise<Blob | undefined> {
   switch (kind) {
-    case 'svg': return svgOf(sheet).toBlob();
+    case 'svg': return (sheet.drawing ?? svgOf(sheet)).toBlob();
     case 'csv': return csvOf(rowsOf(sheet));
     case 'npy': return weightsAsNpy(sheet.weights);
-    case 'png': return pngFrom(svgOf(sheet));
+    case 'png': return pngFrom(sheet.drawing ?? svgOf(sheet));
   }
 }
 

@@ -7,7 +7,7 @@ import type { Snapshot, SnapshotKind } from '../view';
 import { Disclosure } from './controls';
 import { HeadControls } from './head_controls';
 import { headFile } from './head_export';
-import { HeadPicture, type Shares } from './head_picture';
+import { HeadPicture, type LinkPicture, type MakePicture, type Shares } from './head_picture';
 import { lookIn } from './head_colours';
 import { type Links, chooseLinks, lookOfLinks } from './links';
 import { largest, rankOf } from './numbers';
@@ -26,7 +26,7 @@ export class HeadPane implements Pane {
   private readonly feed: WeightsFeed;
   private readonly latest = new Latest();
   private readonly controls: HeadControls;
-  private readonly picture: HeadPicture;
+  private readonly picture: LinkPicture;
   private readonly card = new TokenCard();
   private readonly note = h('p', { class: 'at-note' });
   private readonly table = new Disclosure('As a table', (body) => this.fillTable(body));
@@ -37,14 +37,17 @@ export class HeadPane implements Pane {
   private hovered: TokenRef | null = null;
   private wait: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
+  constructor(
+    private readonly element: HTMLElement, private readonly context: PaneContext,
+    makePicture: MakePicture = (handlers, drawn) => new HeadPicture(handlers, drawn),
+  ) {
     this.feed = new WeightsFeed(context);
     this.controls = new HeadControls(context, (rules) => this.preview(rules));
     const handlers = {
       focus: (side: Side, index: number | null) => this.hover(index === null ? null : { side, index }),
       pick: (side: Side, index: number) => this.pin({ side, index }),
     };
-    this.picture = new HeadPicture(handlers, (ms, inSight) => {
+    this.picture = makePicture(handlers, (ms, inSight) => {
       element.dataset['frameMs'] = ms.toFixed(1);
       element.dataset['linksInSight'] = String(inSight);
       if (this.weights) context.shown({ ...this.weights.origin, comparedWith: this.weights.comparedWith });
@@ -73,7 +76,7 @@ export class HeadPane implements Pane {
   async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
     const { weights, links, moment } = this;
     if (!weights || !links || !moment) return undefined;
-    const sheet = { run: this.context.run, weights, links, look: lookOfLinks(moment.selection, weights), description: this.description(), queries: this.queryCount() };
+    const sheet = { run: this.context.run, weights, links, look: lookOfLinks(moment.selection, weights), description: this.description(), queries: this.queryCount(), drawing: this.picture.drawing?.(this.description()) };
     return headFile(kind, sheet);
   }
 

@@ -1,6 +1,7 @@
 // HeadPicture: two columns of tokens and the links between them. Scrolls; only what is in sight is drawn.
 import { shown } from '../../data/text';
 import { h } from '../../draw/dom';
+import type { SvgWriter } from '../../draw/svg';
 import { onThemeChange, themeOf } from '../../draw/theme';
 
 import { channelsOf, lookIn } from './head_colours';
@@ -15,10 +16,24 @@ export type { Shares };
 /** Beyond that many links in sight, pixels are as large as CSS pixels: sharper ones would take too long. */
 const MOST_SHARP = 3000;
 
+/** What shows links between tokens. */
+export interface LinkPicture {
+  readonly element: HTMLElement;
+  show(weights: Weights, queryCount: number, pins: readonly TokenRef[]): void;
+  showLinks(links: Links, look: LinkLook, description: string): void;
+  /** What each head gives to each token, where there is room for it. */
+  showShares(queries: readonly Shares[], keys: readonly Shares[]): void;
+  /** As a file; undefined: as two columns. */
+  drawing?(description: string): SvgWriter;
+  destroy(): void;
+}
+
+export type MakePicture = (handlers: TokenHandlers, drawn: (ms: number, inSight: number) => void) => LinkPicture;
+
 /** All tokens are made to fit into that share of the window. */
 const WINDOW_SHARE = 0.65;
 
-export class HeadPicture {
+export class HeadPicture implements LinkPicture {
   readonly element: HTMLElement;
   private readonly scroller: HTMLElement;
   private readonly middle = h('div', { class: 'at-links' });

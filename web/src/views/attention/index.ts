@@ -14,6 +14,10 @@ const panes: Panes = {
     const { HeadPane } = await import('./head_pane');
     return (element, context) => new HeadPane(element, context);
   },
+  arcs: async () => {
+    const [{ HeadPane }, { ArcPicture }] = await Promise.all([import('./head_pane'), import('./arc_picture')]);
+    return (element, context) => new HeadPane(element, context, (handlers, drawn) => new ArcPicture(handlers, drawn));
+  },
   matrix: async () => {
     const { MatrixPane } = await import('./matrix_pane');
     return (element, context) => new MatrixPane(element, context);

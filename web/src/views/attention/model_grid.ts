@@ -1,6 +1,6 @@
 // Where the model view puts the picture of each head: in rows of layers, or one after another with captions.
 const LEAST_PX = 34;
-const MOST_PX = 168;
+const MOST_PX = 240;
 const MARGIN_PX = 22; // for the numbers of layers and heads, where heads are in rows of layers
 export const CAPTION_PX = 16;
 

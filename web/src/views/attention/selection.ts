@@ -1,7 +1,7 @@
 // Selection: what the words of the link say about attention, with all defaults filled in and all limits kept.
 import type { LayerInfo, Listing } from './api';
 
-export const MODES = ['model', 'head', 'matrix', 'text', 'neuron', 'mapping'] as const;
+export const MODES = ['model', 'head', 'arcs', 'matrix', 'text', 'neuron', 'mapping'] as const;
 export type AttentionMode = (typeof MODES)[number];
 
 export type Side = 'query' | 'key';
@@ -113,7 +113,7 @@ export function selectionOf(params: Readonly<Record<string, string>>, listing: L
   return {
     mode: listing.layers.length === 0 ? 'mapping' : mode,
     layer: layer?.layer ?? 0,
-    heads: mode === 'head' && together !== 'mean' ? heads.slice(0, MOST_HEADS) : heads,
+    heads: (mode === 'head' || mode === 'arcs') && together !== 'mean' ? heads.slice(0, MOST_HEADS) : heads,
     together,
     words: params['words'] === 'merged',
     between: oneOf(params['between'], BETWEEN, DEFAULTS.between),
