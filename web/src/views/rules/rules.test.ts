@@ -6,6 +6,7 @@ import { contextOf, GivenSource, settled } from '../insight_testing';
 import { chosenRule, chosenVerdict } from './chosen';
 import { verdictPart } from './detail';
 import { chartInWords, evidenceChart, lineOf, scaleOf } from './evidence_chart';
+import { EvidenceCharts } from './evidence_charts';
 import { mount } from './index';
 import { knobOf, placeOf, valueAt } from './parameters';
 import { prose } from './prose';
@@ -66,6 +67,22 @@ beforeEach(() => {
   document.body.replaceChildren();
   element = document.createElement('div');
   document.body.append(element);
+});
+
+describe('the chart of evidence', () => {
+  it('asks for the course of what a series can be of, and for nothing that a rule alone works out', async () => {
+    const asked = async (quantity: string) => {
+      const source = new GivenSource({});
+      const { evidence } = verdictAt(7);
+      const verdict = verdictAt(7, { evidence: [{ ...evidence[0]!, quantity }] });
+      const charts = new EvidenceCharts(contextOf(source));
+      expect(charts.show(rule('DeadRelu', 'IssuesFound', [verdict]), verdict)!.querySelector('svg')).not.toBeNull();
+      await settled();
+      return source.asked.length;
+    };
+    expect(await asked('abs_mean')).toBe(1);
+    for (const quantity of ['dead_percent', 'update_ratio']) expect(await asked(quantity), quantity).toBe(0);
+  });
 });
 
 describe('the board', () => {

@@ -43,6 +43,7 @@ describe('series', () => {
     expect([...series!.step]).toEqual([0, 49, 50, 99]);
     expect([...series!.value]).toEqual([1, 9, 8, -7]);
     expect(series!.oddities.map(({ kind, count, step }) => [kind, count, step])).toEqual([['nan', 3, 50], ['negative_inf', 1, 0]]);
+    expect(csvRows('r', [series!]).slice(1).map((row) => row.at(-1))).toEqual(Array(4).fill('extreme of several steps')); // not silently
   });
 
   it('are smoothed without a pull to zero, around what is no number', () => {
@@ -219,6 +220,7 @@ describe('what is shown', () => {
     ]);
     const text = await svg('run', [{ title: 'Losses', all: [points()], colourBy: 'series' }], 'linear').data.text();
     expect(text).toContain('Losses of run');
+    expect(text).toMatch(/>loss\s*</); // the legend, beside the title
     expect(text).toContain('>✕<');
     expect(text.match(/M[\d. ]+/g)!.length).toBeGreaterThanOrEqual(2); // the line breaks at NaN
   });
