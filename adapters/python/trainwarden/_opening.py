@@ -10,9 +10,17 @@ from typing import Any, Optional
 from . import _horovod
 from ._arguments import parsed_parameters
 from ._frameworks import trained_with
+from ._places import is_in_bucket
 from .errors import AlreadyExists
 from .faults import say
 from .hook import Hook
+
+
+def run_folder(run_dir: Optional[str]) -> Optional[str]:
+    """Where attach(run_dir) has the run: there, else where TRAINWARDEN_RUN_DIR says, whatever folder the program goes to
+    later. None: the configuration has the word."""
+    folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
+    return folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder)
 
 
 def open_for_attach(

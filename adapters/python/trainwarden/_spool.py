@@ -16,24 +16,19 @@ import time
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import _core
+from ._places import is_in_bucket as is_in_bucket
 from ._run_names import runs_folder
 from .errors import Error, InvalidArgument
 
 if TYPE_CHECKING:
     import subprocess
 
-_BUCKETS = ("s3://", "gs://")
 _LAST_WAIT_S = 30.0
 _GLANCE_S = 0.05
 _SAID_BYTES = 4096
 
 _logger = logging.getLogger("trainwarden")
 _copies: dict[str, Copy] = {}  # by folder
-
-
-def is_in_bucket(run_dir: str) -> bool:
-    """Not where TRAINWARDEN_BUCKETS names the folder that stands for all buckets: what lies there is on this machine."""
-    return run_dir.startswith(_BUCKETS) and not os.environ.get("TRAINWARDEN_BUCKETS")
 
 
 def folder_of(address: str) -> str:

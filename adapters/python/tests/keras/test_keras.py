@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from importlib.metadata import version
 from pathlib import Path
@@ -149,6 +150,24 @@ def test_losses_are_those_of_the_batch_and_not_of_the_epoch(runner: Runner) -> N
     means = [trial.scalar("epoch_mean/loss", step, "train") for step in trial.steps("train")]
     assert means == pytest.approx([losses[0], sum(losses[:2]) / 2, losses[2], sum(losses[2:]) / 2])
     assert trial.tensor_names(collection="losses") == ["loss"]
+
+
+@pytest.mark.parametrize(("way", "ends"), [("plain", [0, 1]), ("ragged", [3, 7])])
+def test_a_validation_has_one_result_for_each_epoch(runner: Runner, way: str, ends: list[int]) -> None:
+    ran = runner.captured("fit.py", way)
+    history = ast.literal_eval(next(line for line in ran.plain.stdout.splitlines() if line.startswith("{")))
+    for name in ("val_loss", "val_accuracy"):
+        assert ran.trial.tensor(name).steps("eval") == ends and ran.trial.tensor(name).steps("train") == []
+        found = [ran.trial.scalar(name, step, "eval") for step in ends]
+        assert found == pytest.approx(history[name], rel=1e-7)
+
+
+def test_a_validation_has_its_result_whichever_steps_are_kept(runner: Runner, tmp_path: Path) -> None:
+    config = {"include_collections": ["losses"], "save": {"save_interval": 5}}
+    ended = runner.start("fit.py", "ragged", environment=runner.attached_environment(tmp_path / "run", config))
+    assert ended.exit_code == 0
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.tensor("val_loss").steps("eval") == [3, 7] and trial.tensor("loss").steps("eval") == [0, 5]
 
 
 def test_layers_show_what_enters_and_leaves_them(runner: Runner) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from .. import faults
-from .._spool import is_in_bucket
+from .._opening import run_folder
+from .session import Session
 from .sessions import Sessions
+
+# Puts callbacks of ours into the arguments of a call. None: the training is left alone.
+Prepare = Callable[[Sessions, dict[str, Any]], Optional[Session]]
 
 
 class Attachment:
@@ -22,8 +27,7 @@ class Attachment:
         """False: it had begun before."""
         if self.sessions is not None:
             return False
-        folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
-        self.sessions = Sessions(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder))
+        self.sessions = Sessions(run_folder(run_dir))
         faults.on_too_many(self.end)
         return True
 
@@ -32,7 +36,34 @@ class Attachment:
         if sessions is not None:
             sessions.close()
 
+    def following(self, prepare: Prepare, original: Callable[..., Any]) -> Callable[..., Any]:
+        """In the place of a framework's train() or cv()."""
+        signature = inspect.signature(original)
+
+        def train(*args: Any, **kwargs: Any) -> Any:
+            sessions = self.sessions
+            followed = None if sessions is None else _follow(sessions, prepare, signature, args, kwargs)
+            if sessions is None or followed is None:
+                return original(*args, **kwargs)
+            session, call = followed
+            with sessions.following(session):
+                return original(*call.args, **call.kwargs)
+
+        return train
+
     def _forget_in_child(self) -> None:
         """A forked child may train, too: joblib's do. The run that is open here is its parent's."""
         if self.sessions is not None:
             self.sessions.start_anew()
+
+
+@faults.guarded("follow a training of boosted trees")
+def _follow(
+    sessions: Sessions, prepare: Prepare, signature: inspect.Signature, args: Any, kwargs: Any
+) -> Optional[tuple[Session, inspect.BoundArguments]]:
+    try:
+        call = signature.bind(*args, **kwargs)
+    except TypeError:
+        return None  # the framework says what is wrong with the call
+    session = prepare(sessions, call.arguments)
+    return None if session is None else (session, call)

@@ -14,7 +14,7 @@ import jax
 
 from .. import faults
 from .._imports import when_imported
-from .._spool import is_in_bucket
+from .._opening import run_folder
 from . import jitted, tags
 from .watch import Watch
 
@@ -32,8 +32,7 @@ def attach(run_dir: Optional[str] = None) -> None:
     global _watch
     if _watch is not None:
         return
-    folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
-    _watch = Watch(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder))
+    _watch = Watch(run_folder(run_dir))
     faults.on_too_many(detach)
     if not hasattr(jax.jit, _ORIGINAL):
         _replace(jax, "jit", jitted.replacement(jax.jit))

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Callable, Optional
 
 from .. import faults
-from .._spool import is_in_bucket
+from .._opening import run_folder
 from .attachment import Attachment
 from .collecting import follow_loops
 
@@ -31,8 +31,7 @@ def attach(run_dir: Optional[str] = None) -> None:
     Raises:
         RuntimeError: this version of Keras, or its backend, is not supported.
     """
-    folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
-    folder = folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder)
+    folder = run_folder(run_dir)
     faults.on_too_many(detach)
     for package in _imported():
         _attach_to(package, lambda attachment: attachment.begin(folder))

@@ -7,9 +7,9 @@ import threading
 from typing import Any, Callable, Optional
 
 from .. import faults
+from .._replacing import replace
 from .collecting import follow_loops
 from .functions import CapturingStep, StepFunction
-from .picking import replace
 from .session import Session
 
 KINDS = ("train", "test", "predict")
@@ -44,6 +44,7 @@ class Attachment:
         """Models of this class."""
         for kind in KINDS:
             replace(trainer, f"make_{kind}_function", functools.partial(self._making_function, kind))
+        replace(trainer, "evaluate", self._evaluating)
         if self.backend.steps_in_python:
             replace(trainer, "_make_function", self._making_step_function)
 
@@ -84,6 +85,21 @@ class Attachment:
                 _making.kind = None
 
         return make
+
+    def _evaluating(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """evaluate(), as fit() calls it at the end of an epoch."""
+
+        def evaluate(model: Any, *args: Any, **kwargs: Any) -> Any:
+            session = self._session
+            if session is None or self._lent is not None or not kwargs.get("_use_cached_eval_dataset"):
+                return original(model, *args, **kwargs)
+            with session.validating(model) as results:
+                logs = original(model, *args, **kwargs)
+                if isinstance(logs, dict):
+                    results.update(logs)
+            return logs
+
+        return evaluate
 
     @faults.guarded("follow the steps of a model of Keras")
     def _wrap(self, model: Any, kind: str, original: Callable[..., Any]) -> None:

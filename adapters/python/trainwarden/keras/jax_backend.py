@@ -9,10 +9,10 @@ import jax
 import keras
 from jax.extend.core import get_opaque_trace_state
 
+from .._replacing import replace
 from .collecting import Collector, collecting, current
 from .handing import hand_out, take
 from .optimizers import variables_of
-from .picking import replace
 from .vetoing import optimizers_of, scales_of
 
 

@@ -7,8 +7,9 @@ import importlib
 from typing import Any, Callable
 
 from .. import faults
+from .._replacing import replace
 from .collecting import Collector, current
-from .picking import add_batch, calling_layer, computing_loss, making_optimizer, replace, watched_update
+from .picking import add_batch, calling_layer, computing_loss, making_optimizer, watched_update
 
 
 def trainer_of(package: str) -> Any:

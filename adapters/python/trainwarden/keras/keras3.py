@@ -9,9 +9,10 @@ import keras
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.trainers.trainer import Trainer
 
+from .._replacing import replace
 from .collecting import current
 from .picking import (
-    add_gradients, calling_layer, computing_loss, inner_update, making_optimizer, replace, watched_update,
+    add_gradients, calling_layer, computing_loss, inner_update, making_optimizer, watched_update,
 )  # fmt: skip
 
 

@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from .. import faults
 from .._owners import is_owned
+from .._replacing import replace
 from ..steps import Cycle
 from .collecting import EVERYTHING, Collector, current, loops_here
 from .loop_steps import CompiledStep, UpdateStep, Weights
 from .names import package_of
-from .picking import replace
 from .session import Session
 
 # Of functions that were looked at whether they train: each is traced once more for that.

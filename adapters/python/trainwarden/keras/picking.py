@@ -6,26 +6,12 @@ Where Keras has these functions is for keras3.py and keras2.py to say.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, Callable
 
 from .. import faults
 from .collecting import ACTIVATIONS, GRADIENTS, Collector, collecting, current, expect_updates, loops_here
 from .kinds import input_kinds, output_kinds
-
-_ORIGINAL = "_trainwarden_original"
-
-
-def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Puts make(original) in the place of the function, once."""
-    original = owner.__dict__.get(name)
-    if original is None or hasattr(original, _ORIGINAL):
-        return
-    stand_in = functools.wraps(original)(make(original))
-    setattr(stand_in, _ORIGINAL, original)
-    setattr(owner, name, stand_in)
-
 
 # Layers.
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Optional
 
+import numpy as np
+
 from ..hook import Hook
 from .collecting import ACTIVATIONS, EVERYTHING, GRADIENTS
 from .functions import FollowedStep, Parts
@@ -92,6 +94,14 @@ class Recorder:
         with self._on_the_bill():
             if self._hook.wants_anything():
                 self._save(function, result)
+
+    def record_validation(self, model: Any, results: Mapping[str, Any]) -> None:
+        """What came of the validation of an epoch: in its last step, whichever steps are kept."""
+        names = self.names_of(model)
+        for name, value in results.items():
+            number = np.asarray(value)
+            if number.ndim == 0 and number.dtype.kind in "fiu":
+                self._hook.save_scalar(names.of_loss(f"val_{name}"), float(number))
 
     @contextmanager
     def _on_the_bill(self) -> Iterator[None]:

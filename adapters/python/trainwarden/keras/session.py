@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Optional
 
 from .. import faults
@@ -37,6 +39,8 @@ class Session:
         self._thread: Optional[threading.Thread] = None
         self._is_closed = False
         self._is_stopping = False
+        self._is_validating = False
+        self._is_step_open = False  # of a validation, whose last step has its results, too
         self.may_veto = False
 
     def run(self, function: FollowedStep, args: tuple[Any, ...]) -> Any:
@@ -58,6 +62,17 @@ class Session:
         self._end(function, result)
         return result
 
+    @contextmanager
+    def validating(self, model: Any) -> Iterator[dict[str, Any]]:
+        """The validation of an epoch. Who runs it puts what came of it into the dict."""
+        results: dict[str, Any] = {}
+        self._is_validating = not self._is_closed and self._is_ours()
+        try:
+            yield results
+        finally:
+            self._is_validating = False
+            self._end_validation(model, results)
+
     def may_update(self, step: FollowedStep, found: dict[str, Any]) -> bool:
         """Before an update that is not compiled, of which this was found, as `step` has learnt."""
         if self._is_closed or not self._is_ours():
@@ -76,7 +91,7 @@ class Session:
     def start_anew(self) -> None:
         """In a forked child."""
         self._hook = self._recorder = self._thread = None
-        self._is_stopping = False
+        self._is_stopping = self._is_validating = self._is_step_open = False
 
     def close(self) -> None:
         self._is_closed = True
@@ -92,6 +107,7 @@ class Session:
     @faults.guarded("begin a step of Keras")
     def _begin(self, function: FollowedStep) -> Optional[Parts]:
         """The parts that somebody wants of it; None: nothing, not even its loss."""
+        self._end_open_step(function.model)
         hook = self._hook or self._open(function.model)
         if hook is None or self._recorder is None:
             return None
@@ -107,9 +123,23 @@ class Session:
         if self._hook is None or self._recorder is None:
             return
         self._record_end(self._recorder, function, result)
+        self._is_step_open = True
+        if not self._is_validating:
+            self._end_open_step(function.model)
+
+    def _end_open_step(self, model: Any) -> None:
+        if not self._is_step_open:
+            return
+        self._is_step_open = False
         if self._hook is not None and self._hook.step().stop_requested:
             self._is_stopping = True
-            function.model.stop_training = True
+            model.stop_training = True
+
+    @faults.guarded("record the validation of an epoch")
+    def _end_validation(self, model: Any, results: dict[str, Any]) -> None:
+        if self._is_step_open and self._recorder is not None:
+            self._recorder.record_validation(model, results)
+        self._end_open_step(model)
 
     @faults.guarded("record what a step of Keras computes")
     def _record_inside(self, function: FollowedStep, found: dict[str, Any]) -> None:

@@ -10,11 +10,11 @@ from typing import Any, Optional
 import tensorflow as tf
 
 from .. import faults
+from .._replacing import replace
 from .collecting import Collector, current, loops_here
 from .handing import hand_out, take
 from .loops import Loops, pick_up_loops
 from .optimizers import learning_rate_of, variables_of
-from .picking import replace
 from .session import Session
 from .vetoing import optimizers_of, scales_of
 

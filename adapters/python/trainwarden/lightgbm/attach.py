@@ -6,14 +6,13 @@ text, without the data: what is to be known of the last round is asked just befo
 
 from __future__ import annotations
 
-import inspect
+import functools
 from typing import Any, Callable, Optional
 
 from lightgbm import basic, engine
 
-from .. import faults
+from .._replacing import replace
 from ..boosting.attachment import Attachment
-from ..boosting.replacing import replace
 from ..boosting.session import Session
 from ..boosting.sessions import Sessions
 from .callbacks import callbacks_of
@@ -33,8 +32,8 @@ def attach(run_dir: Optional[str] = None) -> None:
     """
     if not _attachment.begin(run_dir):
         return
-    replace(engine, "train", _following, _BOUND_IN)
-    replace(engine, "cv", _following, _BOUND_IN)
+    for name in ("train", "cv"):
+        replace(engine, name, functools.partial(_attachment.following, _prepare), _BOUND_IN)
     replace(basic.Booster, "update", _updating)
     replace(basic.Booster, "model_from_string", _emptying)
 
@@ -44,38 +43,13 @@ def detach() -> None:
     _attachment.end()
 
 
-def _following(original: Callable[..., Any]) -> Callable[..., Any]:
+def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of lightgbm.train or lightgbm.cv."""
-    signature = inspect.signature(original)
-
-    def train(*args: Any, **kwargs: Any) -> Any:
-        sessions = _attachment.sessions
-        followed = None if sessions is None else _follow(sessions, signature, args, kwargs)
-        if sessions is None or followed is None:
-            return original(*args, **kwargs)
-        session, call = followed
-        with sessions.following(session):
-            return original(*call.args, **call.kwargs)
-
-    return train
-
-
-@faults.guarded("follow a training of LightGBM")
-def _follow(
-    sessions: Sessions, signature: inspect.Signature, args: Any, kwargs: Any
-) -> Optional[tuple[Session, inspect.BoundArguments]]:
-    """A session, and the call of train() with its callbacks in it; None for a training that is left alone."""
-    try:
-        call = signature.bind(*args, **kwargs)
-    except TypeError:
-        return None  # LightGBM says what is wrong with the call
-    given = call.arguments
     session = sessions.begin(LightGBMTraining(given.get("params"), given.get("train_set"), given.get("valid_sets")))
-    if session is None:
-        return None
-    # In front: LightGBM numbers the program's own from the end.
-    given["callbacks"] = [*callbacks_of(session), *(given.get("callbacks") or [])]
-    return session, call
+    if session is not None:
+        # In front: LightGBM numbers the program's own from the end.
+        given["callbacks"] = [*callbacks_of(session), *(given.get("callbacks") or [])]
+    return session
 
 
 def _updating(original: Callable[..., Any]) -> Callable[..., Any]:

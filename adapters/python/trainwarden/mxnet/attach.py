@@ -5,7 +5,6 @@ The classes themselves are changed, not the program's blocks: a block with a hoo
 
 from __future__ import annotations
 
-import functools
 import os
 from typing import Any, Callable, Optional
 
@@ -14,10 +13,9 @@ from mxnet.gluon import Block, Trainer
 from mxnet.ndarray import NDArray
 
 from .. import faults
-from .._spool import is_in_bucket
+from .._opening import run_folder
+from .._replacing import replace_known
 from .session import Session
-
-_ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of MXNet's
 
 _session: Optional[Session] = None
 
@@ -31,15 +29,14 @@ def attach(run_dir: Optional[str] = None) -> None:
     global _session
     if _session is not None:
         return
-    folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
-    _session = Session(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder), detach)
+    _session = Session(run_folder(run_dir), detach)
     faults.on_too_many(detach)
-    _replace(Block, "__call__", _following_calls)
-    _replace(Trainer, "__init__", _following_trainers)
-    _replace(Trainer, "_allreduce_grads", _following_sums)
-    _replace(Trainer, "_update", _following_updates)
-    _replace(NDArray, "backward", _following_backward)
-    _replace(autograd, "backward", _following_backward)
+    replace_known(Block, "__call__", _following_calls)
+    replace_known(Trainer, "__init__", _following_trainers)
+    replace_known(Trainer, "_allreduce_grads", _following_sums)
+    replace_known(Trainer, "_update", _following_updates)
+    replace_known(NDArray, "backward", _following_backward)
+    replace_known(autograd, "backward", _following_backward)
 
 
 def detach() -> None:
@@ -48,14 +45,6 @@ def detach() -> None:
     session, _session = _session, None
     if session is not None:
         session.close()
-
-
-def _replace(owner: Any, name: str, follow: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    original = getattr(owner, name)
-    if not hasattr(original, _ORIGINAL):
-        function = functools.wraps(original)(follow(original))
-        setattr(function, _ORIGINAL, original)
-        setattr(owner, name, function)
 
 
 def _following_calls(original: Callable[..., Any]) -> Callable[..., Any]:

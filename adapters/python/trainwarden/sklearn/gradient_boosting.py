@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.ensemble import _gb as boosting
 
 from .. import faults
-from ..boosting.replacing import replace
+from .._replacing import replace
 from ..boosting.session import Session
 from ..boosting.sessions import Sessions
 from ..boosting.training import Column, Metric, parts_of_whole

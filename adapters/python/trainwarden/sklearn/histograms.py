@@ -10,7 +10,7 @@ from sklearn._loss.loss import BaseLoss
 from sklearn.ensemble._hist_gradient_boosting import gradient_boosting as histograms
 
 from .. import faults
-from ..boosting.replacing import replace
+from .._replacing import replace
 from ..boosting.session import Session
 from ..boosting.sessions import Sessions
 from ..boosting.training import Column, Metric

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 from sklearn.linear_model import _stochastic_gradient as linear_models
 
 from .. import faults
-from ..boosting.replacing import replace
+from .._replacing import replace
 from ..boosting.sessions import Sessions
 from .step_session import StepSession
 from .sums import mean_loss

@@ -10,7 +10,7 @@ from sklearn.neural_network import _multilayer_perceptron as networks
 from sklearn.neural_network import _stochastic_optimizers as optimizers
 
 from .. import faults
-from ..boosting.replacing import replace
+from .._replacing import replace
 from ..boosting.sessions import Sessions
 from ..stopping import StopTraining
 from .step_session import StepSession

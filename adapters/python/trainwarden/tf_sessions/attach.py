@@ -12,12 +12,12 @@ from typing import Any, Callable, Optional
 
 from .. import faults
 from .._imports import when_imported
-from .._spool import is_in_bucket
+from .._opening import run_folder
+from .._replacing import replace_known
 from .callables import following_callables, following_options, saying_what_is_not_seen
 from .notes import note_gradients, note_model
 from .session import GraphSession
 
-_ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of TensorFlow's
 _CLIENT = "tensorflow.python.client.session"
 _GRADIENTS = "tensorflow.python.ops.gradients_util"
 _MONITORED = "tensorflow.python.training.monitored_session"
@@ -35,8 +35,7 @@ def attach(run_dir: Optional[str] = None) -> None:
     global _session
     if _session is not None:
         return
-    folder = run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or None
-    _session = GraphSession(folder if folder is None or is_in_bucket(folder) else os.path.abspath(folder), detach)
+    _session = GraphSession(run_folder(run_dir), detach)
     faults.on_too_many(detach)
     _replace(_CLIENT, "BaseSession", "_do_run", _following_runs)
     for name, follow in (
@@ -69,11 +68,7 @@ def _replace(module: str, owner: str, name: str, follow: Callable[[Callable[...,
     def replace() -> None:
         found = importlib.import_module(module)
         holder = getattr(found, owner) if owner else found
-        original = getattr(holder, name)
-        if not hasattr(original, _ORIGINAL):
-            function = functools.wraps(original)(follow(original))
-            setattr(function, _ORIGINAL, original)
-            setattr(holder, name, function)
+        replace_known(holder, name, follow)
 
     when_imported(module, faults.guarded(f"follow {name} of TensorFlow")(replace))
 

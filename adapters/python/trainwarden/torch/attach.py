@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Optional
 
-from .._spool import is_in_bucket
+from .._opening import run_folder
 from .. import faults
 from . import interception
 from .loggers import watch_loggers
@@ -24,7 +24,7 @@ def attach(run_dir: Optional[str] = None) -> None:
         interception.switch_on()
         watch_loggers()
         faults.on_too_many(detach)
-        _begin(run_dir if run_dir is None or is_in_bucket(run_dir) else os.path.abspath(run_dir))
+        _begin(run_folder(run_dir))
 
 
 def is_attached() -> bool:

@@ -6,14 +6,13 @@ the training no more.
 
 from __future__ import annotations
 
-import inspect
+import functools
 from typing import Any, Callable, Optional
 
 from xgboost import core, training
 
-from .. import faults
+from .._replacing import replace
 from ..boosting.attachment import Attachment
-from ..boosting.replacing import replace
 from ..boosting.session import Session
 from ..boosting.sessions import Sessions
 from .callback import RoundCallback
@@ -33,8 +32,8 @@ def attach(run_dir: Optional[str] = None) -> None:
     """
     if not _attachment.begin(run_dir):
         return
-    replace(training, "train", _following, _BOUND_IN)
-    replace(training, "cv", _following, _BOUND_IN)
+    for name in ("train", "cv"):
+        replace(training, name, functools.partial(_attachment.following, _prepare), _BOUND_IN)
     replace(core.Booster, "update", _updating)
     replace(core.Booster, "boost", _updating)
 
@@ -44,39 +43,14 @@ def detach() -> None:
     _attachment.end()
 
 
-def _following(original: Callable[..., Any]) -> Callable[..., Any]:
+def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of xgboost.train or xgboost.cv."""
-    signature = inspect.signature(original)
-
-    def train(*args: Any, **kwargs: Any) -> Any:
-        sessions = _attachment.sessions
-        followed = None if sessions is None else _follow(sessions, signature, args, kwargs)
-        if sessions is None or followed is None:
-            return original(*args, **kwargs)
-        session, call = followed
-        with sessions.following(session):
-            return original(*call.args, **call.kwargs)
-
-    return train
-
-
-@faults.guarded("follow a training of XGBoost")
-def _follow(
-    sessions: Sessions, signature: inspect.Signature, args: Any, kwargs: Any
-) -> Optional[tuple[Session, inspect.BoundArguments]]:
-    """A session, and the call of train() with its callback in it; None for a training that is left alone."""
-    try:
-        call = signature.bind(*args, **kwargs)
-    except TypeError:
-        return None  # XGBoost says what is wrong with the call
-    given = call.arguments
     if any(getattr(each, "captures_itself", False) for each in given.get("callbacks") or []):
         return None  # the hook of smdebug's API
     session = sessions.begin(XGBoostTraining(given.get("params"), given["dtrain"], given.get("evals")))
-    if session is None:
-        return None
-    given["callbacks"] = [RoundCallback(session), *(given.get("callbacks") or [])]
-    return session, call
+    if session is not None:
+        given["callbacks"] = [RoundCallback(session), *(given.get("callbacks") or [])]
+    return session
 
 
 def _updating(original: Callable[..., Any]) -> Callable[..., Any]:

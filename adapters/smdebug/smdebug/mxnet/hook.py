@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional, cast
+from typing import Any
 
 import numpy as np
 from mxnet.base import MXNetError
@@ -15,13 +15,10 @@ from trainwarden.mxnet.arrays import arrays_in
 from trainwarden.mxnet.ranks import horovod_rank_and_size
 
 from ..core.collection import DEFAULT_MXNET_COLLECTIONS, CollectionKeys
-from ..core.hook import CallbackHook, SaveConfigLike
-from ..core.hook_utils import PathLike
+from ..core.framework_hook import FrameworkHook
 from ..core.modes import ModeKeys
 from ..core.recording import Place, leave_attached
-from ..core.reduction_config import ReductionConfig
 from ..core.running_names import RunningNames
-from ..core.singleton_utils import set_hook
 from ..core.taps import Tap
 from ..exceptions import SMDebugError, SMDebugTypeError
 from .collection import Collection, CollectionManager
@@ -31,7 +28,7 @@ DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 _WITHOUT_GRADIENTS = (ModeKeys.EVAL, ModeKeys.PREDICT)
 
 
-class Hook(CallbackHook):
+class Hook(FrameworkHook[Collection]):
     """Saves parameters, gradients, and inputs and outputs of the blocks of a model and its loss.
 
         hook = smd.Hook("runs/first", save_config=smd.SaveConfig(save_interval=100))
@@ -42,47 +39,14 @@ class Hook(CallbackHook):
     that is behind the update of the trainer. Arguments and errors: BaseHook.
     """
 
-    def __init__(
-        self,
-        out_dir: Optional[PathLike] = None,
-        export_tensorboard: bool = False,
-        tensorboard_dir: Optional[PathLike] = None,
-        dry_run: bool = False,
-        reduction_config: Optional[ReductionConfig] = None,
-        save_config: SaveConfigLike = None,
-        include_regex: Optional[list[str]] = None,
-        include_collections: Optional[list[str]] = None,
-        save_all: bool = False,
-        include_workers: str = "one",
-    ) -> None:
-        super().__init__(
-            CollectionManager(),
-            DEFAULT_INCLUDE_COLLECTIONS,
-            out_dir=out_dir,
-            export_tensorboard=export_tensorboard,
-            tensorboard_dir=tensorboard_dir,
-            dry_run=dry_run,
-            reduction_config=reduction_config,
-            save_config=save_config,
-            include_regex=include_regex,
-            include_collections=include_collections,
-            save_all=save_all,
-            include_workers=include_workers,
-        )
+    make_collections = CollectionManager
+    always_included = DEFAULT_INCLUDE_COLLECTIONS
+
+    def _set_up(self) -> None:
         self._writer = TensorWriter(self._recording)
         self._running = RunningNames()
         self._root: Any = None  # the model whose step is open
         self._mode_of_step = ModeKeys.GLOBAL
-        set_hook(self)
-
-    @property
-    def worker(self) -> str:
-        """The name of this process among the workers."""
-        return self._place_in_job().worker
-
-    def get_collection(self, name: str, create: bool = True) -> Collection:
-        """The collection of that name, created when missing."""
-        return cast(Collection, super().get_collection(name, create))
 
     # Registering.
 
@@ -160,9 +124,7 @@ class Hook(CallbackHook):
 
     def _prepare_collections(self) -> None:
         """`all` without a pattern is all: smdebug left out what blocks take and give."""
-        everything = self.collection_manager.get(CollectionKeys.ALL)
-        if CollectionKeys.ALL in self.include_collections and not (everything.include_regex or everything.tensor_names):
-            everything.include(".*")
+        self._include_all()
         super()._prepare_collections()
 
     def _open(self) -> None:

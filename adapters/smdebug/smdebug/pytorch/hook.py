@@ -6,19 +6,16 @@ import os
 import sys
 import weakref
 from collections.abc import Iterable
-from typing import Any, Optional, Union, cast
+from typing import Any, Union
 
 import numpy as np
 import torch
 from trainwarden import faults
 
 from ..core.collection import DEFAULT_PYTORCH_COLLECTIONS, CollectionKeys
-from ..core.hook import CallbackHook, SaveConfigLike
-from ..core.hook_utils import PathLike
+from ..core.framework_hook import FrameworkHook
 from ..core.recording import Place, leave_attached
-from ..core.reduction_config import ReductionConfig
 from ..core.running_names import RunningNames
-from ..core.singleton_utils import set_hook
 from ..exceptions import SMDebugError, SMDebugTypeError
 from .collection import Collection, CollectionManager
 from .taps import CallTap, GradientTap, RootTap, Taps
@@ -27,7 +24,7 @@ from .tensors import TensorWriter
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 
 
-class Hook(CallbackHook):
+class Hook(FrameworkHook[Collection]):
     """Saves parameters, gradients, and inputs and outputs of the modules of a model and its loss.
 
         hook = smd.Hook("runs/first", save_config=smd.SaveConfig(save_interval=100))
@@ -38,33 +35,10 @@ class Hook(CallbackHook):
     pass brings them, in no step of mode EVAL or PREDICT. Arguments and errors: BaseHook.
     """
 
-    def __init__(
-        self,
-        out_dir: Optional[PathLike] = None,
-        export_tensorboard: bool = False,
-        tensorboard_dir: Optional[PathLike] = None,
-        dry_run: bool = False,
-        reduction_config: Optional[ReductionConfig] = None,
-        save_config: SaveConfigLike = None,
-        include_regex: Optional[list[str]] = None,
-        include_collections: Optional[list[str]] = None,
-        save_all: bool = False,
-        include_workers: str = "one",
-    ) -> None:
-        super().__init__(
-            CollectionManager(),
-            DEFAULT_INCLUDE_COLLECTIONS,
-            out_dir=out_dir,
-            export_tensorboard=export_tensorboard,
-            tensorboard_dir=tensorboard_dir,
-            dry_run=dry_run,
-            reduction_config=reduction_config,
-            save_config=save_config,
-            include_regex=include_regex,
-            include_collections=include_collections,
-            save_all=save_all,
-            include_workers=include_workers,
-        )
+    make_collections = CollectionManager
+    always_included = DEFAULT_INCLUDE_COLLECTIONS
+
+    def _set_up(self) -> None:
         self.module_set: weakref.WeakSet[Any] = weakref.WeakSet()
         self.has_registered_module = False
         self.has_registered_loss_module = False
@@ -72,16 +46,6 @@ class Hook(CallbackHook):
         self._writer = TensorWriter(self._recording)
         self._running = RunningNames()
         self._taps = Taps()
-        set_hook(self)
-
-    @property
-    def worker(self) -> str:
-        """The name of this process among the workers."""
-        return self._place_in_job().worker
-
-    def get_collection(self, name: str, create: bool = True) -> Collection:
-        """The collection of that name, created when missing."""
-        return cast(Collection, super().get_collection(name, create))
 
     # Registering.
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional, cast
+from typing import Any
 
 import numpy as np
 from trainwarden._cluster import rank_and_size
 
 from ..core.collection import DEFAULT_TF_COLLECTIONS, CollectionKeys
-from ..core.hook import CallbackHook, SaveConfigLike
-from ..core.hook_utils import PathLike
+from ..core.framework_hook import FrameworkHook
 from ..core.recording import Place
-from ..core.reduction_config import ReductionConfig
-from ..core.singleton_utils import set_hook
 from ..core.tensor_numbers import TensorNumbers
 from ..exceptions import SMDebugTypeError
 from .collection import Collection, CollectionManager
@@ -22,51 +19,14 @@ DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES, CollectionKeys.METRICS, Co
 _MATCHES_NOTHING = "(?!)"
 
 
-class TensorFlowHook(CallbackHook):
+class TensorFlowHook(FrameworkHook[Collection]):
     """Arguments and errors: BaseHook."""
 
-    def __init__(
-        self,
-        out_dir: Optional[PathLike] = None,
-        export_tensorboard: bool = False,
-        tensorboard_dir: Optional[PathLike] = None,
-        dry_run: bool = False,
-        reduction_config: Optional[ReductionConfig] = None,
-        save_config: SaveConfigLike = None,
-        include_regex: Optional[list[str]] = None,
-        include_collections: Optional[list[str]] = None,
-        save_all: bool = False,
-        include_workers: str = "one",
-    ) -> None:
-        super().__init__(
-            CollectionManager(),
-            DEFAULT_INCLUDE_COLLECTIONS,
-            out_dir=out_dir,
-            export_tensorboard=export_tensorboard,
-            tensorboard_dir=tensorboard_dir,
-            dry_run=dry_run,
-            reduction_config=reduction_config,
-            save_config=save_config,
-            include_regex=include_regex,
-            include_collections=include_collections,
-            save_all=save_all,
-            include_workers=include_workers,
-        )
-        self._numbers = TensorNumbers(self._recording)
-        self._set_up()
-        set_hook(self)
+    make_collections = CollectionManager
+    always_included = DEFAULT_INCLUDE_COLLECTIONS
 
     def _set_up(self) -> None:
-        """What a kind of hook has of its own."""
-
-    @property
-    def worker(self) -> str:
-        """The name of this process among the workers."""
-        return self._place_in_job().worker
-
-    def get_collection(self, name: str, create: bool = True) -> Collection:
-        """The collection of that name, created when missing."""
-        return cast(Collection, super().get_collection(name, create))
+        self._numbers = TensorNumbers(self._recording)
 
     def add_to_collection(self, collection_name: str, arg: Any) -> None:
         """Adds a tensor, a variable or an operation to the collection. SMDebugTypeError: it is none."""
@@ -86,9 +46,7 @@ class TensorFlowHook(CallbackHook):
 
     def _prepare_collections(self) -> None:
         """A collection may get its tensors later: one without any is one to be. `all` is all."""
-        everything = self.collection_manager.get(CollectionKeys.ALL)
-        if CollectionKeys.ALL in self.include_collections and not (everything.include_regex or everything.tensor_names):
-            everything.include(".*")
+        self._include_all()
         for name, collection in self.collection_manager.get_collections().items():
             if name in DEFAULT_TF_COLLECTIONS and not (collection.include_regex or collection.tensor_names):
                 collection.include(_MATCHES_NOTHING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -45,6 +45,7 @@ class KerasHook(TensorFlowHook, tf.keras.callbacks.Callback):  # type: ignore[mi
     captures_itself = True
 
     def _set_up(self) -> None:
+        super()._set_up()
         tf.keras.callbacks.Callback.__init__(self)
         self._supports_tf_logs = True  # metrics are not fetched for us
         self.is_in_batch = False

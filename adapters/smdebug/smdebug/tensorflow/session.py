@@ -49,6 +49,7 @@ class SessionHook(TensorFlowHook, SessionRunHook):  # type: ignore[misc]
     captures_itself = True
 
     def _set_up(self) -> None:
+        super()._set_up()
         self._optimizer: Any = None  # the last that has computed gradients
         self._graph: Any = None  # the one that is looked at
         self._runs: dict[Any, _RunPlaces] = {}  # of that graph

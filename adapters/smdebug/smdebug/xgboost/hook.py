@@ -14,21 +14,17 @@ from trainwarden.xgboost.trees import COLUMNS
 from xgboost.callback import TrainingCallback
 
 from ..core.collection import DEFAULT_XGBOOST_COLLECTIONS, CollectionKeys
-from ..core.hook import CallbackHook, SaveConfigLike
-from ..core.hook_utils import PathLike
+from ..core.framework_hook import FrameworkHook
 from ..core.recording import Place
-from ..core.reduction_config import ReductionConfig
-from ..core.save_config import SaveConfig
-from ..core.singleton_utils import set_hook
 from ..core.utils import match_inc
 from ..exceptions import SMDebugTypeError
-from .collection import CollectionManager
+from .collection import Collection, CollectionManager
 
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.METRICS]
 DEFAULT_SAVE_INTERVAL = 10
 
 
-class Hook(CallbackHook, TrainingCallback):  # type: ignore[misc]
+class Hook(FrameworkHook[Collection], TrainingCallback):  # type: ignore[misc]
     """Saves the rounds of a training, each a step of mode GLOBAL.
 
         hook = Hook("runs/first", hyperparameters=params, train_data=train, validation_data=valid)
@@ -45,41 +41,23 @@ class Hook(CallbackHook, TrainingCallback):  # type: ignore[misc]
 
     captures_itself = True  # `trainwarden run` leaves a training with this callback to it
 
+    make_collections = CollectionManager
+    always_included = DEFAULT_INCLUDE_COLLECTIONS
+    default_interval = DEFAULT_SAVE_INTERVAL
+
     def __init__(
         self,
-        out_dir: Optional[PathLike] = None,
-        export_tensorboard: bool = False,
-        tensorboard_dir: Optional[PathLike] = None,
-        dry_run: bool = False,
-        reduction_config: Optional[ReductionConfig] = None,
-        save_config: SaveConfigLike = None,
-        include_regex: Optional[list[str]] = None,
-        include_collections: Optional[list[str]] = None,
-        save_all: bool = False,
-        include_workers: str = "one",
+        *positional: Any,
         hyperparameters: Optional[Mapping[str, Any]] = None,
         train_data: Any = None,
         validation_data: Any = None,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            CollectionManager(),
-            DEFAULT_INCLUDE_COLLECTIONS,
-            out_dir=out_dir,
-            export_tensorboard=export_tensorboard,
-            tensorboard_dir=tensorboard_dir,
-            dry_run=dry_run,
-            reduction_config=reduction_config,
-            save_config=SaveConfig(save_interval=DEFAULT_SAVE_INTERVAL) if save_config is None else save_config,
-            include_regex=include_regex,
-            include_collections=include_collections,
-            save_all=save_all,
-            include_workers=include_workers,
-        )
+        super().__init__(*positional, **options)
         self.hyperparameters = dict(hyperparameters or {})
         self.train_data = train_data
         self.validation_data = train_data if validation_data is None else validation_data
         self._ids: dict[str, int] = {}
-        set_hook(self)
 
     # What XGBoost calls.
 

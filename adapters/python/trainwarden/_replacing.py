@@ -9,15 +9,17 @@ from typing import Any, Callable
 
 _ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of the framework's
 
+StandIn = Callable[[Any], Any]
 
-def replace(owner: Any, name: str, stand_in: Callable[[Any], Any], bound_in: Iterable[str] = ()) -> None:
-    """`stand_in(original)` takes the place of owner.NAME.
+
+def replace(owner: Any, name: str, stand_in: StandIn, bound_in: Iterable[str] = ()) -> None:
+    """`stand_in(original)` takes the place of owner.NAME. Does nothing where it has that, or has it from a base.
 
     Arguments:
         owner: a module or a class.
         bound_in: modules that have bound the original by its name, where they are imported.
     """
-    original = getattr(owner, name, None)
+    original = vars(owner).get(name)
     if original is None or hasattr(original, _ORIGINAL):
         return
     function = functools.wraps(original)(stand_in(original))
@@ -25,3 +27,10 @@ def replace(owner: Any, name: str, stand_in: Callable[[Any], Any], bound_in: Ite
     for place in (owner, *(sys.modules.get(each) for each in bound_in)):
         if getattr(place, name, None) is original:
             setattr(place, name, function)
+
+
+def replace_known(owner: Any, name: str, stand_in: StandIn) -> None:
+    """The same, of one without which nothing is captured. AttributeError: it is not there."""
+    if name not in vars(owner):
+        raise AttributeError(f"{getattr(owner, '__name__', owner)} has no {name} of its own")
+    replace(owner, name, stand_in)
