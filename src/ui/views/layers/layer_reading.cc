@@ -8,8 +8,8 @@ namespace trainwarden::views {
 namespace {
 
 constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
-// So many steps, from everywhere, are read before those between them: enough for a first picture.
-constexpr std::size_t kCoarse = 256;
+// About so many steps, from everywhere, are read first, then twice as many between them, and so on.
+constexpr std::size_t kCoarse = 32;
 
 }  // namespace
 

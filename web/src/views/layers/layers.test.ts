@@ -9,6 +9,7 @@ import { placeIn, rangeOf } from './colour_range';
 import { csvRows, rowNumbers } from './layer_table';
 import { LayersView } from './layers_view';
 import { columnAt, layoutMap, oddRuns } from './map_layout';
+import { paintedAs } from './map_picture';
 import { captureLine, firstKept, type KeptCollection, quantityOf } from './quantities';
 import { cellText, firstOdd, oddSummary, readText, stepOfCell } from './words';
 
@@ -23,6 +24,7 @@ function column(values: number[], shape = [values.length]): NdArray {
 
 interface Given {
   max?: number[];
+  read?: number[];
   odd?: [cell: number, step: number, nan: number, inf: number][];
   about?: object;
   kept?: KeptCollection[];
@@ -30,9 +32,9 @@ interface Given {
 }
 
 /** Two layers by three columns of ten steps; the second layer is NaN from step 14 on. */
-function answer({ max = [1, 2, 4, 8, 0.5, NaN], odd = [[4, 14, 5, 0], [5, 20, 9, 1]], about = {}, kept = [], layers = ['gradient/a', HOSTILE] }: Given = {}): Arrays {
+function answer({ max = [1, 2, 4, 8, 0.5, NaN], read = [10, 10, 10], odd = [[4, 14, 5, 0], [5, 20, 9, 1]], about = {}, kept = [], layers = ['gradient/a', HOSTILE] }: Given = {}): Arrays {
   const arrays: Record<string, NdArray> = {
-    first_step: column([0, 10, 20]), last_step: column([9, 19, 29]), steps: column([10, 10, 10]), read: column([10, 10, 10]),
+    first_step: column([0, 10, 20]), last_step: column([9, 19, 29]), steps: column([10, 10, 10]), read: column(read),
     max: column(max), max_step: column([3, 12, 29, 0, 11, -1]),
     odd_cell: column(odd.map(([cell]) => cell)), odd_step: column(odd.map(([, step]) => step)), nan: column(odd.map(([, , nan]) => nan)), inf: column(odd.map(([, , , inf]) => inf)),
   };
@@ -69,6 +71,10 @@ describe('cells', () => {
     expect([0, 1, 2].map((at) => stepOfCell(map(), { row: 0, column: at }))).toEqual([3, 12, 29]);
     expect([0, 1, 2].map((at) => stepOfCell(map(), { row: 1, column: at }))).toEqual([0, 14, 20]);
   });
+  it('of columns that were not read yet are painted as those before them', () => {
+    expect([...paintedAs([0, 3, 0, 0, 1, 0])]).toEqual([-1, 1, 1, 1, 4, 4]);
+    expect(cellText(map({ max: [NaN, 2, 4, 8, 0.5, NaN], read: [0, 10, 10] }), norm, { row: 0, column: 0 })).toBe('gradient/a, steps 0 to 9: not read yet');
+  });
   it('that are odd stand in stretches', () => {
     expect(oddRuns([5, 4, 0, 3], 3)).toEqual([{ row: 0, from: 0, to: 1 }, { row: 1, from: 0, to: 3 }]);
   });
@@ -89,7 +95,7 @@ describe('words', () => {
   });
   it('say how far it was read, and what is left out', () => {
     expect(readText(map())).toBe('');
-    expect(readText(map({ about: { left: 20, unreadable: 3, left_out: 4 } }))).toBe('Read 10 of 30 steps so far, from everywhere. 3 numbers are damaged and left out. 4 layers beyond the first 2 are left out.');
+    expect(readText(map({ about: { left: 20, unreadable: 3, left_out: 4 } }))).toBe('Read 10 of 30 steps so far, from everywhere; paler columns are still to be read. 3 numbers are damaged and left out. 4 layers beyond the first 2 are left out.');
   });
   it('are a table and a file', () => {
     expect(rowNumbers(map())).toEqual([
@@ -152,7 +158,7 @@ describe('the view', () => {
   it('asks on until all was read', async () => {
     const notes: (string | null | undefined)[] = [];
     const source = await mount(() => answer({ about: { left: notes.push(box.querySelector('.ly-note')?.textContent) === 1 ? 10 : 0 } }));
-    await vi.waitFor(() => expect(notes).toEqual(['', 'Read 20 of 30 steps so far, from everywhere.']));
+    await vi.waitFor(() => expect(notes).toEqual(['', 'Read 20 of 30 steps so far, from everywhere; paler columns are still to be read.']));
     await vi.waitFor(() => expect(one('.ly-note').hidden).toBe(true));
     expect(source.asked.length).toBe(2);
     await new Promise((done) => setTimeout(done, 60));

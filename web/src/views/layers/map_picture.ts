@@ -14,6 +14,14 @@ const ZERO_LEVEL = 0x8a;
 const LEAST_MARK = 3; // pixels that a mark is wide at least, however narrow its column
 const TICK_WIDE = 110;
 
+const BETWEEN = 96; // of 255: how much of a colour has a column that was not read yet
+
+/** Which column each one is painted as: while it is not read, as the last before it that is; -1 where there is none. */
+export function paintedAs(read: ArrayLike<number>): Int32Array {
+  let last = -1;
+  return Int32Array.from({ length: read.length }, (_, column) => (last = read[column]! > 0 ? column : last));
+}
+
 /** One pixel a cell; made once for a map and its colours, and stretched at each drawing. */
 export function cellsOf(map: LayerMap, range: ColourRange): HTMLCanvasElement | null {
   const [columns, rows] = [map.firstStep.length, map.layers.length];
@@ -23,12 +31,15 @@ export function cellsOf(map: LayerMap, range: ColourRange): HTMLCanvasElement | 
   const context = canvas.getContext('2d');
   if (!context || columns * rows === 0) return null;
   const image = new ImageData(columns, rows);
+  const sources = paintedAs(map.read);
   for (let cell = 0; cell < columns * rows; ++cell) {
-    const value = map.max[cell]!;
+    const column = cell % columns;
+    const value = sources[column]! < 0 ? NaN : map.max[cell - column + sources[column]!]!;
     if (Number.isNaN(value)) continue;
     const place = placeIn(range, value);
     if (Number.isNaN(place)) image.data.set([ZERO_LEVEL, ZERO_LEVEL, ZERO_LEVEL, 255], 4 * cell);
     else paint(viridis(), place, image.data, 4 * cell);
+    if (sources[column] !== column) image.data[4 * cell + 3] = BETWEEN;
   }
   context.putImageData(image, 0, 0);
   return canvas;
@@ -44,7 +55,6 @@ export interface MapLook {
   pointed: Cell | null;
 }
 
-/** Columns that have not been read yet are not stretched over: their cells stay empty. */
 export function drawMap({ context }: Frame, look: MapLook): void {
   const { map, cells, layout, theme } = look;
   const high = map.layers.length * layout.rowHigh;

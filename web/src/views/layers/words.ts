@@ -68,7 +68,7 @@ export function oddSummary(map: LayerMap): string {
 export function readText(map: LayerMap): string {
   const { left, steps, unreadable, left_out } = map.about;
   const parts = [
-    left > 0 ? `Read ${count(steps - left)} of ${count(steps)} steps so far, from everywhere.` : '',
+    left > 0 ? `Read ${count(steps - left)} of ${count(steps)} steps so far, from everywhere; paler columns are still to be read.` : '',
     unreadable > 0 ? `${count(unreadable)} numbers are damaged and left out.` : '',
     left_out > 0 ? `${count(left_out)} layers beyond the first ${count(map.layers.length)} are left out.` : '',
   ];
