@@ -474,5 +474,23 @@ TEST(Wiring, OwnTensorsThatNoStepChanges) {
   EXPECT_EQ(own_steps(0.2, none).first()->statement.find("The tensors [8, 4]"), 0u);
 }
 
+TEST(Rates, WeightsThatTheFirstStepsThrewAway) {
+  const auto confidence = [](double last_weight, double first_update, double late_loss) {
+    TrainingUnderTest training;
+    training.steps = 100;
+    training.loss_at_end = late_loss;
+    training.update = first_update;
+    TrainingHistory history = training.history();
+    training.weight = last_weight;
+    training.loss_at_start = late_loss;
+    training.add_to(history);
+    return confidence_of(diagnose(history), "learning_rate_too_high");
+  };
+  EXPECT_EQ(confidence(3, 0.3, 0.5), 0.82);
+  EXPECT_EQ(confidence(0.5, 0.3, 0.5), 0);  // they stay what they were
+  EXPECT_EQ(confidence(3, 0.01, 0.5), 0);   // over many small steps
+  EXPECT_EQ(confidence(3, 0.3, 0.05), 0);   // it works
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -52,7 +52,8 @@ void look_at_masks(const Case& seen, Findings& findings);  // of attention
 void look_at_signs(const Case& seen, Findings& findings);  // of what a loss is made of
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_inputs(const Case& seen, Findings& findings);
-void look_at_data(const Case& seen, Findings& findings);   // what it is to learn of them
+void look_at_data(const Case& seen, Findings& findings);  // what it is to learn of them
+void look_at_alignment(const Case& seen, Findings& findings);
 void look_at_pairs(const Case& seen, Findings& findings);  // contrastive
 void look_at_overlap(const Case& seen, Findings& findings);
 void look_at_modes(const Case& seen, Findings& findings);

@@ -17,6 +17,7 @@ struct Ratios {
   double largest_early = kUnknown;
   double at_start = kUnknown;  // of the first two
   double largest_ever = kUnknown;
+  double grown = kUnknown;  // how many times as large as at the start the weights are at the end
 };
 
 // Of one snapshot: the median over matrices and kernels; over vectors where a program has nothing else.
@@ -35,6 +36,22 @@ double ratio_at(const Case& seen, const Snapshot& snapshot, bool largest) {
   return largest ? *std::max_element(ratios.begin(), ratios.end()) : median(ratios);
 }
 
+// The median over matrices and kernels, of those that began with something.
+double growth(const Case& seen) {
+  constexpr double kSomething = 1e-3;
+  const auto& snapshots = seen.snapshots();
+  const auto has_weights = [](const Snapshot& each) { return each.find("weight") != nullptr; };
+  const auto first = std::find_if(snapshots.begin(), snapshots.end(), has_weights);
+  const auto last = std::find_if(snapshots.rbegin(), snapshots.rend(), has_weights);
+  if (!seen.history.has_seen_start || first == snapshots.end()) return kUnknown;
+  Values times;
+  for (std::size_t i = 0; i < seen.structure().parameters.size(); ++i) {
+    if (!seen.is_map(seen.structure().parameters[i]) || !(first->at("weight", i) > kSomething)) continue;
+    times.push_back(last->at("weight", i) / first->at("weight", i));
+  }
+  return median(times);
+}
+
 Ratios ratios_of(const Case& seen) {
   Values all, early, late, largest;
   const auto& snapshots = seen.snapshots();
@@ -50,7 +67,8 @@ Ratios ratios_of(const Case& seen) {
           median(late),
           median(largest),
           median({all.empty() ? kUnknown : all[0], all.size() < 2 ? kUnknown : all[1]}),
-          all.empty() ? kUnknown : *std::max_element(all.begin(), all.end())};
+          all.empty() ? kUnknown : *std::max_element(all.begin(), all.end()),
+          growth(seen)};
 }
 
 double setting(const Case& seen, std::string_view key) {
@@ -159,6 +177,11 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.early > 0.05 && (jumps || (symptoms.loses_what_it_learned && !symptoms.is_adversarial)))
     confidence = std::max(confidence, 0.65);
   if (ratios.at_start > 0.3 && rises_at_start(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.75);
+  // The first steps throw away what the weights began with, and they go on to grow.
+  constexpr double kMuchGrown = 6, kMostOfIt = 0.7;
+  const bool has_overshot = ratios.at_start > 0.5 && ratios.grown > kMuchGrown;
+  if (has_overshot && !(symptoms.skill > kMostOfIt) && !symptoms.is_adversarial)
+    confidence = std::max(confidence, 0.82);
   if (have_weights_grown(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.82);
   if (ratios.early > 0.25 && symptoms.is_adversarial) confidence = std::max(confidence, 0.82);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
@@ -182,6 +205,8 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   evidence.insert(evidence.begin(), fmt::format("the first steps changed the weights by {} % of their size each (0.1 "
                                                 "to 3 % is usual), at a learning rate of {} of {}",
                                                 number(100 * ratios.early), number(rate), kind_of_optimizer(seen)));
+  if (has_overshot)
+    evidence.push_back(fmt::format("the weights have grown to {} times what they began with", number(ratios.grown)));
   if (have_weights_grown(seen))
     evidence.insert(evidence.begin(), fmt::format("the weights have grown to {} times what is usual within the first "
                                                   "steps, of which nothing was seen",

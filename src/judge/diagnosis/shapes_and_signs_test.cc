@@ -453,6 +453,48 @@ TEST(Axes, HeadsThatAViewCuts) {
             "inputs_scrambled");
 }
 
+TEST(Axes, BatchesOfOneSizeWhoseLongestSequenceIsNot) {
+  TrainingUnderTest training;
+  training.steps = 10;
+  training.compared =
+      R"({"function":"nll_loss","predicted":[480,2],"target":[480],"predicted_dtype":"float32","target_dtype":"int64"})";
+  TrainingHistory fixed, varying;
+  for (const double length : {30, 24, 19}) {
+    training.numbers = {{"recurrent_axes", {0, 16, length}}};
+    training.add_to(varying);
+    training.numbers = {{"recurrent_axes", {0, length, 16}}};  // time is first
+    training.add_to(fixed);
+  }
+  EXPECT_TRUE(is_told(diagnose(varying), "inputs_scrambled"));
+  EXPECT_FALSE(is_told(diagnose(fixed), "inputs_scrambled"));
+}
+
+TEST(Axes, ChannelsOfNoisyImages) {
+  const auto cause = [](Values neighbours, double channels) {
+    TrainingUnderTest training;
+    training.numbers = {{"neighbours", std::move(neighbours)}, {"input_shape", {16, channels, 18, 18}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause({-0.05, -0.14, 0.19, -0.03}, 3), "inputs_scrambled");
+  EXPECT_EQ(cause({-0.05, -0.14, 0.19, -0.03}, 4), "");  // a pattern of its own
+  EXPECT_EQ(cause({-0.05, 0.15, 0.19, 0.12}, 3), "");
+  EXPECT_EQ(cause({0.1, 0.4, 0.6, 0.4}, 1), "inputs_scrambled");
+}
+
+TEST(Signs, AnOverlapThatIsMinimised) {
+  const auto cause = [](const char* before) {
+    return cause_of_graph(fmt::format(
+        R"([{},["Div",[2,3],{{}}],["Add",[4],{{}}],["Add",[5],{{}}],["Mul",[6],{{"factor":1}}],["Sum",[8],{{}}],)"
+        R"(["Sum",[7],{{}}],["Mul",[8],{{"factor":1}}],["Sigmoid",[9],{{}}],["leaf",[],{{}}]])",
+        before));
+  };
+  EXPECT_EQ(cause(R"(["Mean",[1],{}])"), "loss_sign");
+  EXPECT_EQ(cause(R"(["Rsub",[1],{}])"), "");  // 1 - overlap
+  EXPECT_EQ(cause_of_graph(R"([["Div",[1,2],{}],["Sum",[3],{}],["Sum",[4],{}],["Sigmoid",[5],{}],["Sigmoid",[5],{}],)"
+                           R"(["leaf",[],{}]])"),
+            "");  // a share of one of the other
+}
+
 TEST(Axes, ThePlaceBehindTheEndOfASequence) {
   const auto cause = [](const char* kind, double share) {
     TrainingUnderTest training;

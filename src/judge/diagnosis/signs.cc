@@ -79,6 +79,54 @@ void look_for_minimised_likelihood(const Case& seen, const Graph& graph, Finding
                       seen.place("backward")});
 }
 
+// Past what adds a constant, or multiplies with a positive one.
+std::size_t past_constants(const Graph& graph, std::size_t at) {
+  for (std::size_t step = 0; step < graph.nodes.size(); ++step) {
+    at = past_views(graph, at);
+    const GraphNode& node = graph.nodes[at];
+    const auto factor = node.settings.find("factor");
+    const bool is_scaled = node.operation == "Mul" && factor != node.settings.end() && factor->second == 1;
+    if (node.from.size() != 1 || !(node.operation == "Add" || is_scaled)) return at;
+    at = node.from.front();
+  }
+  return at;
+}
+
+bool is_sum(const GraphNode& node) {
+  return is_one_of(node.operation, {"Sum", "SumDim", "Mean", "MeanDim"}) && node.from.size() == 1;
+}
+
+// A sum of predictions where the target is, over a sum of all of them: the coefficient of Dice, or of Jaccard.
+bool is_overlap(const Graph& graph, const GraphNode& node) {
+  if (node.operation != "Div" || node.from.size() != 2) return false;
+  const GraphNode& shared = graph.nodes[past_constants(graph, node.from[0])];
+  if (!is_sum(shared)) return false;
+  const std::size_t product = past_views(graph, shared.from.front());
+  const std::size_t predicted = past_constants(graph, product);
+  if (predicted == product) return false;  // it is not with a target
+  const auto all = reached_from(graph, {node.from[1], 1});
+  return std::any_of(all.begin(), all.end(), [&](const Signed& each) {
+    const GraphNode& sum = graph.nodes[each.node];
+    return is_sum(sum) && past_views(graph, sum.from.front()) == predicted;
+  });
+}
+
+void look_for_minimised_overlap(const Case& seen, const Graph& graph, Findings& findings) {
+  const auto reached = reached_from(graph, {0, 1});
+  const bool is_minimised = std::any_of(reached.begin(), reached.end(), [&](const Signed& each) {
+    return each.sign > 0 && is_overlap(graph, graph.nodes[each.node]);
+  });
+  if (!is_minimised) return;
+  findings.push_back(
+      {"loss_sign",
+       0.92,
+       "The loss is an overlap of predictions and targets without a minus: the training makes it smaller",
+       {"what is minimised is 1 - overlap, or its negative logarithm", seen.course().front()},
+       {},
+       0,
+       seen.place("backward")});
+}
+
 bool is_distance(std::string_view operation) {
   return is_one_of(operation, {"Cdist", "EuclideanDist", "LinalgVectorNorm", "Norm"});
 }
@@ -161,6 +209,7 @@ void look_at_signs(const Case& seen, Findings& findings) {
   const Graph* const graph = seen.graph();
   if (graph == nullptr || graph->nodes.empty()) return;
   look_for_minimised_likelihood(seen, *graph, findings);
+  look_for_minimised_overlap(seen, *graph, findings);
   look_for_reversed_scores(seen, *graph, findings);
 }
 

@@ -17,6 +17,7 @@ from trainwarden.torch.examination.graph import graph_of
 from trainwarden.torch.examination.empty_rows import EmptyRows
 from trainwarden.torch.examination.masks import Masks, filled, hidden_by, spreads, trailing
 from trainwarden.torch.examination.numbers import Numbers
+from trainwarden.torch.examination.reordered import Reordered
 
 
 def numbers_of(part: Any) -> dict[str, list[float]]:
@@ -124,6 +125,42 @@ def test_what_rows_are_filled_up_with() -> None:
     assert found is not None and found.tolist() == [[False, False, True, True], [False] * 4, [False] * 4]
     assert trailing(torch.randn(3, 4, 2)) is None and trailing(torch.randn(3, 4)) is None
     assert trailing(torch.zeros(3, 4, dtype=torch.long)) is None  # nothing else is there
+
+
+def test_samples_that_are_put_into_another_order() -> None:
+    rows, labels = torch.randn(9, 3), torch.arange(9) % 3
+    turned = torch.arange(8, -1, -1)
+
+    def order(value: torch.Tensor, target: torch.Tensor) -> dict[str, list[float]]:
+        seen = Reordered()
+        seen.drawn([rows, {"label": labels}])
+        seen.drawn([rows[turned], labels])  # another one, which comes too late
+        seen.see_input(value)
+        seen.see_target(target)
+        return numbers_of(seen)
+
+    assert order(rows, labels) == {"reordered": [0.0, 0.0]}
+    assert order(rows[turned], labels) == {"reordered": [1.0, 0.0]}
+    assert order(rows, labels[turned]) == {"reordered": [0.0, 1.0]}
+    assert order(rows[turned], labels[turned]) == {"reordered": [1.0, 1.0]}
+    assert order(rows * 2, labels) == {}  # they are something else
+    assert order(rows, labels.float()) == {}
+
+
+def test_lengths_of_sequences_and_of_their_targets() -> None:
+    tokens = torch.tensor([[3, 4, 5, 6, 7, 8], [3, 4, 5, 0, 0, 0], [3, 0, 0, 0, 0, 0], [3, 4, 5, 6, 0, 0]])
+
+    def lengths(target: torch.Tensor) -> list[float]:
+        numbers = Numbers()
+        compared = Compared("nll_loss", (torch.randn(24, 9), target.reshape(-1)), -100)
+        compared.add_padding(numbers, tokens)
+        return named(numbers)["lengths"]
+
+    ends = torch.where(tokens == 0, -100, tokens)
+    assert lengths(ends) == [0.0, 1.0]
+    assert lengths(ends[[1, 0, 3, 2]]) == [1.0, 1.0]
+    assert lengths(torch.cat([ends[:, 1:], torch.full((4, 1), -100)], dim=1)) == [0.0, 0.0]  # the next ones
+    assert lengths(ends[[1, 1, 1, 2]]) == [0.75, 0.0]
 
 
 def test_samples_of_which_a_layer_gets_zeros_alone() -> None:

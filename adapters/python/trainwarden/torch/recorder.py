@@ -55,6 +55,7 @@ class Recorder:
         self._operators = OperatorFeed(hook, self.note_unseen)
         self.examiner = Examiner(hook)
         self.signals.is_examined = lambda: self.examiner.is_full
+        self.signals.examine_batch = self.examiner.batch_taken
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
         self._unseen_written = 0

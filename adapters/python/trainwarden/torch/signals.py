@@ -74,6 +74,7 @@ class Signals:
         self._taken: list[Batch] = []  # since the last forward pass began
         self._batches: list[Batch] = []  # of the step
         self.is_examined: Callable[[], bool] = lambda: False  # in full
+        self.examine_batch: Callable[[Any], None] = lambda _: None
         self._bad: list[dict[str, Any]] = []  # what is wrong with batches, as in `_taken`
         self._bad_told = 0
         self._scaled: Optional[int] = None  # id of the optimizer that a gradient scaler is about to let step
@@ -242,6 +243,8 @@ class Signals:
     def look_at(self, batch: Batch, taken: Taken) -> Optional[dict[str, Any]]:
         """What is wrong with a batch, where the step is looked at."""
         in_full = self.is_examined()
+        if in_full:
+            self.examine_batch(taken.value)
         return look(*batch, taken, in_full) if self.wanted or in_full else None
 
     def _save_bad_samples(self) -> None:

@@ -222,6 +222,7 @@ class Compared:
             return
         if value.dim() == 2 and not value.is_floating_point():
             self._add_padding_of_classes(numbers, value.shape[0])
+            self._add_lengths(numbers, value)
         elif value.dim() in (2, 3) and value.is_floating_point() and self.target.is_floating_point():
             self._add_padding_of_numbers(numbers, value)
 
@@ -259,6 +260,18 @@ class Compared:
         losses = -torch.log_softmax(scores, dim=-1).gather(1, labels.clamp(0, scores.shape[-1] - 1).long()[:, None])[:, 0]
         without = (losses * kept).sum() / kept.sum().clamp(min=1)
         numbers.add("padding", torch.stack([runs.mean(), runs.std(unbiased=False), without]))
+
+    def _add_lengths(self, numbers: Numbers, tokens: torch.Tensor) -> None:
+        """`lengths` of tokens and of as many targets: the share of samples of which the two are not equally long but for one
+        place, and whether they are the same lengths in another order."""
+        target = self.target
+        if target is None or target.is_floating_point() or target.numel() != tokens.numel() or tokens.shape[1] < 4:
+            return
+        ours = _lengths(tokens.detach())
+        theirs = _lengths(target.detach().reshape(tokens.shape))
+        differ = ((ours - theirs).abs() > 1).float().mean()
+        are_same = (ours.sort().values == theirs.sort().values).all().float()
+        numbers.add("lengths", torch.stack([differ, are_same]))
 
     def _add_classes(self, numbers: Numbers, prefix: str) -> None:
         scores, target = self.scores()
@@ -389,6 +402,12 @@ def _marked(rows: torch.Tensor) -> torch.Tensor:
     marked = (rows != rows.mode(dim=0).values).float()
     share = marked.mean(dim=0)
     return marked * ((share > 0.1) & (share < 0.9))
+
+
+def _lengths(rows: torch.Tensor) -> torch.Tensor:
+    """Of each row, without what most rows end with."""
+    last = rows[:, -1].mode().values
+    return rows.shape[1] - (rows == last).flip(1).long().cumprod(dim=1).sum(dim=1)
 
 
 def _matches_of_shifts(tokens: torch.Tensor, wanted: torch.Tensor) -> Optional[torch.Tensor]:

@@ -192,6 +192,12 @@ class Examiner:
 
     # What the program does.
 
+    @_own
+    def batch_taken(self, batch: Any) -> None:
+        """A data loader has given this."""
+        if self._look is not None:
+            self._look.drawn(batch)
+
     def forward_begins(self, model: Optional[KnownModel], args: Any, kwargs: Any) -> None:
         """An outermost model is called."""
         root = model.module if model is not None and model.trained_by else None

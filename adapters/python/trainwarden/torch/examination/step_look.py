@@ -10,6 +10,7 @@ from . import own_losses
 from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, row_prints, telling_input, tensors_in
 from .module_look import ModuleLook
 from .numbers import Numbers, is_measurable
+from .reordered import Reordered
 
 _MAX_INPUTS = 4
 # Of the outputs of models so many are kept until the loss is known.
@@ -29,6 +30,7 @@ class StepLook:
         self._outputs: list[torch.Tensor] = []  # of models, the same
         self._has_input = False
         self._has_compared = False
+        self._order = Reordered()
 
     @property
     def input(self) -> Optional[torch.Tensor]:
@@ -42,9 +44,14 @@ class StepLook:
             return False
         self._has_input = True
         self._model = model
+        self._order.see_input(telling_input(inputs))
         self._add_inputs(inputs)
         self._inputs = [each.detach() for each in inputs[:_MAX_INPUTS]]
         return True
+
+    def drawn(self, batch: Any) -> None:
+        """A data loader has given this for the step."""
+        self._order.drawn(batch)
 
     def _is_of_another(self, model: Optional[torch.nn.Module], value: torch.Tensor) -> bool:
         """Is it for another model, or another part of the same one, than the first input of the step was?"""
@@ -99,6 +106,9 @@ class StepLook:
     def _take_compared(self, compared: Compared) -> None:
         self._has_compared = True
         compared.add(self.numbers, "")
+        if compared.target is not None:
+            self._order.see_target(compared.target)
+            self._order.add(self.numbers)
         if self._inputs:
             compared.add_relation(self.numbers, self._inputs[0])
             compared.add_telling(self.numbers, self._inputs)
