@@ -28,7 +28,7 @@ test('the same numbers do not part', async ({ page, runs, server }) => {
 test('names that try to be markup are words', async ({ page, runs, server }) => {
   runs.write('hostile', 'one');
   runs.write('hostile', 'two');
-  await visit(page, server, '#/run/one/compare?b=%40two');
+  await visit(page, server, '#/run/one/compare?b=%40two&same=1');
   await expect(page.locator('.compare-verdict')).toContainText('one and two are the same');
   await expect(page.locator('.compare-fields')).toContainText("<script>document.title='owned'</script>");
   await page.goto(server.at('#/run/one/rules?rule=ExplodingTensor&if.tensor_regex=weight'));

@@ -73,3 +73,30 @@ test('the list of runs is drawn as parallel coordinates, whose ranges leave out 
   await page.getByRole('button', { name: 'Clear the ranges' }).click();
   await expect(page.locator('tr[data-run]')).toHaveCount(3);
 });
+
+test('runs are grouped by a label, in the list and as curves with a band', async ({ page, runs, server }) => {
+  runs.write('many', '.', 4);
+  for (let i = 0; i < 4; ++i) {
+    const file = join(runs.folder, `run-0000${i}`, 'run.json');
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), labels: { lr: i < 2 ? '0.1' : '0.01', seed: String(i) } }));
+  }
+  await visit(page, server);
+  await expect(page.locator('tr[data-run]')).toHaveCount(4);
+  await page.getByLabel('Group by').selectOption('label:lr');
+  const group = page.locator('tr[data-group="lr 0.1"]');
+  await expect(group).toContainText('0.1833 ± 0.024'); // the losses 1/5 and 1/6
+  expect(await axeViolations(page)).toEqual([]);
+  await picture(page, 'runs-grouped');
+  await group.getByRole('button').click();
+  await expect(page.locator('tr[data-run]')).toHaveCount(2);
+  await group.getByRole('link', { name: 'curves' }).click();
+  const view = page.locator('[data-view="scalars"]');
+  await expect(view.locator('.chip')).toContainText('train of lr 0.1 (2 runs)');
+  await view.getByLabel('Band').selectOption('range');
+  await expect(page).toHaveURL(/group=label%3Alr&spread=range/);
+  await expect(view.locator('[data-panel="loss"] .plot')).toHaveAttribute('aria-label', /of 1 series/);
+  const plot = view.locator('[data-panel="loss"] .u-over');
+  await plot.hover();
+  await expect(view.locator('.scalar-tip')).toContainText('· 2 of 2 runs');
+  expect(await axeViolations(page)).toEqual([]);
+});

@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Mapping
 from typing import Any, Optional
 
 _MAX_PARAMETERS = 200
 _MAX_CHARACTERS = 200
 
 _parsed: dict[str, str] = {}
+_known: dict[str, str] = {}
 
 
 def parsed_parameters() -> dict[str, str]:
     """Name to value, as text; empty when nothing has been parsed yet."""
-    return dict(_parsed)
+    return {**_parsed, **_known}
+
+
+def know(parameters: Mapping[str, str]) -> None:
+    """What a library's trainer says of the training that is about to begin, beside what was parsed."""
+    _known.clear()
+    _known.update(parameters)
 
 
 def watch_argparse() -> None:

@@ -51,10 +51,19 @@ class TrainwardenCallback(Callback):  # type: ignore[misc]
         self._run = CallbackRun(os.fspath(run_dir) if run_dir is not None else None)
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        self._run.begin(type(pl_module).__name__)
+        self._run.begin(type(pl_module).__name__, _length_of(trainer))
 
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
         self._run.end()
+
+
+def _length_of(trainer: Any) -> dict[str, str]:
+    """As the program has set it. Unknown where it goes on from a checkpoint, which the trainer has not read yet; and the
+    trainer is not asked for the steps of an epoch, since it would make the data loaders for that."""
+    if trainer.ckpt_path is not None:
+        return {}
+    limits = {"total_steps": trainer.max_steps, "max_epochs": trainer.max_epochs}
+    return {name: str(limit) for name, limit in limits.items() if limit is not None and limit > 0}
 
 
 class CheckpointOnce(Callback):  # type: ignore[misc]

@@ -30,10 +30,16 @@ class TrainwardenCallback(TrainerCallback):  # type: ignore[misc]
         self._run = CallbackRun(os.fspath(run_dir) if run_dir is not None else None)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._run.begin(_name_of(args))
+        self._run.begin(_name_of(args), _length_of(state))
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._run.end()
+
+
+def _length_of(state: Any) -> dict[str, str]:
+    """The steps of this call: a training that goes on from a checkpoint has done some of them."""
+    left = state.max_steps - state.global_step
+    return {"total_steps": str(left)} if left > 0 else {}
 
 
 def _name_of(args: Any) -> str:

@@ -45,6 +45,9 @@ void add_row(OrderedJson& json, const views::RunRow& row) {
   json["loss"] = loss_json(row.loss);
   json["rules"] = {{"count", row.rules}, {"fired", row.fired.size()}, {"fired_names", row.fired}};
   json["labels"] = row.labels;
+  OrderedJson metrics = OrderedJson::object();
+  for (const auto& [metric, value] : row.metrics) metrics[metric] = json_number(value);
+  json["metrics"] = std::move(metrics);
 }
 
 // Four digits are enough for a line of 90 pixels.
@@ -84,11 +87,22 @@ Result<Reply> steps_of_run(const Request& request, const Services& services) {
   const views::RunSteps steps = use.memory<views::RunStepsMemory>().read(use.trial());
   // Only where all was recorded: what died says so by its state, and one that goes on has not failed.
   const std::string failure = steps.state == RunState::kCompleted ? views::failure_of(use.trial()) : "";
-  return json_reply({{"state", name(steps.state)},
-                     {"failure", failure.empty() ? OrderedJson() : OrderedJson(failure)},
-                     {"last_complete", steps.last_complete},
-                     {"steps", step_ranges_json(steps.steps)},
-                     {"modes", modes_json(steps)}});
+  return json_reply(
+      {{"state", name(steps.state)},
+       {"failure", failure.empty() ? OrderedJson() : OrderedJson(failure)},
+       {"loss", steps.state == RunState::kRunning ? OrderedJson() : loss_json(views::last_loss(use.trial()))},
+       {"last_complete", steps.last_complete},
+       {"steps", step_ranges_json(steps.steps)},
+       {"modes", modes_json(steps)}});
+}
+
+OrderedJson length_json(const views::RunLength& length) {
+  OrderedJson json = {{"total_steps", length.total_steps},
+                      {"done_steps", length.done_steps},
+                      {"label", length.label},
+                      {"estimate", length.is_estimate}};
+  if (length.seconds_left) json["seconds_left"] = *length.seconds_left;
+  return json;
 }
 
 OrderedJson progress_json(const views::RunHome& home) {
@@ -101,6 +115,7 @@ OrderedJson progress_json(const views::RunHome& home) {
                       {"last_trained_step", home.last_trained_step},
                       {"modes", std::move(modes)}};
   if (home.steps_per_second) json["steps_per_second"] = *home.steps_per_second;
+  if (home.length) json["length"] = length_json(*home.length);
   return json;
 }
 

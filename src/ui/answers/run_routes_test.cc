@@ -82,6 +82,9 @@ TEST_F(RunRoutesTest, ListRuns) {
   EXPECT_EQ(row.at("loss").at("step"), 5);
   EXPECT_EQ(row.at("course"), Json::parse(R"([1, 0.5, "NaN", 0.25, 0.2, 0.1667])"));
   EXPECT_EQ(row.at("rules").at("count"), 0);
+  const Json last = {
+      {"loss (train)", static_cast<double>(0.2F)}, {"loss (eval)", static_cast<double>(1.0F / 6)}, {"val_loss", "NaN"}};
+  EXPECT_EQ(row.at("metrics"), last);
 }
 
 TEST_F(RunRoutesTest, TellOfOneRun) {
@@ -102,6 +105,7 @@ TEST_F(RunRoutesTest, TellStepsAsRanges) {
   EXPECT_EQ(steps.at("modes").at(1), Json::parse(R"({"mode":"eval","steps":[[2,3,2]],"mode_steps":[[0,1,2]]})"));
   EXPECT_EQ(steps.at("last_complete"), 5);
   EXPECT_TRUE(steps.at("failure").is_null());
+  EXPECT_EQ(steps.at("loss").at("step"), 5);
 }
 
 TEST_F(RunRoutesTest, GiveSeries) {

@@ -71,6 +71,7 @@ RunHome read_run_home(Trial& trial) {
     home.workers.push_back({worker, std::find(living.begin(), living.end(), worker) != living.end()});
   }
   read_progress(trial, home);
+  home.length = run_length(trial, home.labels);
   home.loss = last_loss(trial);
   auto view = events::view_run(trial);
   if (view.ok()) home.view = *std::move(view);

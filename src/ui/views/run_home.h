@@ -14,6 +14,7 @@
 #include "ui/views/capture_bill.h"
 #include "ui/views/checkpoints.h"
 #include "ui/views/last_loss.h"
+#include "ui/views/run_length.h"
 
 namespace trainwarden::views {
 
@@ -53,6 +54,7 @@ struct RunHome {
   // From the newest steps (at most 100) and those between that were not kept, in the first worker's time; none when
   // there are too few.
   std::optional<double> steps_per_second;
+  std::optional<RunLength> length;  // none when nothing says it
   std::optional<LossNow> loss;
 
   std::optional<events::RunView> view;      // how it got there, its rules; none when its journals cannot be read

@@ -44,6 +44,7 @@ RunRow read_run_row(Trial& trial) {
   row.step_count = trial.steps().size();
   row.last_step = trial.last_complete_step();
   row.loss = last_loss(trial);
+  row.metrics = read_run_metrics(trial);
   read_rules(run, row);
   const auto view = events::view_run(trial);
   if (view.ok() && !view->table.empty()) row.status = view->table.status();

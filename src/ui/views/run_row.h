@@ -13,6 +13,7 @@
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 #include "ui/views/last_loss.h"
+#include "ui/views/run_metrics.h"
 
 namespace trainwarden::views {
 
@@ -29,6 +30,7 @@ struct RunRow {
   std::size_t step_count = 0;
   std::int64_t last_step = -1;
   std::optional<LossNow> loss;
+  RunMetrics metrics;
   std::size_t rules = 0;           // that watch or watched it
   std::vector<std::string> fired;  // those of them that have found an issue
   bool judged_now = false;         // one of them is in progress

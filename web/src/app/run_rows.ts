@@ -1,6 +1,6 @@
 // The rows of the list of runs: GET /runs, sorted and filtered.
 import { numberOf } from '../draw/numbers';
-import { measuredValues, searched, sortedBy, type Value } from '../views/value_rows';
+import { measuredValues, sortedBy, tellingNames, type Value, type ValueRow } from '../views/value_rows';
 
 export interface RunRow {
   id: string;
@@ -21,6 +21,8 @@ export interface RunRow {
   course?: (number | string)[];
   rules?: { count: number; fired: number; fired_names: string[] };
   labels?: Record<string, string>;
+  /** The last of each number that it measured of itself. */
+  metrics?: Record<string, number | string>;
 }
 
 export interface RunsAnswer {
@@ -32,6 +34,8 @@ export interface RunsAnswer {
 
 export type SortKey = 'name' | 'state' | 'created' | 'last' | 'steps' | 'loss' | 'rules';
 
+const COLLATOR = new Intl.Collator('en', { numeric: true }); // one for all: localeCompare() would make one for each pair
+
 const KEYS: Record<SortKey, (row: RunRow) => number | string> = {
   name: (row) => row.name,
   state: (row) => stateOf(row),
@@ -42,63 +46,83 @@ const KEYS: Record<SortKey, (row: RunRow) => number | string> = {
   rules: (row) => row.rules?.fired ?? -1,
 };
 
+export const SORT_KEYS: readonly string[] = Object.keys(KEYS);
+
 export function stateOf(row: RunRow): string {
   if (row.error !== undefined) return 'unreadable';
   // The recording may be complete although the program failed.
   return row.state === 'completed' && row.status === 'Failed' ? 'failed' : (row.state ?? 'reading');
 }
 
-/** As numbers where they are some. */
-export function labelsOf(row: RunRow): Map<string, Value> {
-  return new Map(Object.entries(row.labels ?? {}).map(([name, text]) => [name, text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text]));
+/** Is the loss that it has ended with, or stands at, no finite number? */
+export function lossIsLost({ loss, metrics }: RunRow): boolean {
+  const losses = [loss?.value, ...Object.entries(metrics ?? {}).filter(([name]) => /loss/i.test(name)).map(([, value]) => value)];
+  return losses.some((value) => value !== undefined && value !== null && !Number.isFinite(numberOf(value)));
 }
 
-export interface ValuedRun {
+/** As numbers where they are some. */
+function labelsOf(row: RunRow): [name: string, value: Value][] {
+  return Object.entries(row.labels ?? {}).map(([name, text]) => [name, text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text]);
+}
+
+function metricsOf(row: RunRow): [name: string, value: Value][] {
+  return Object.entries(row.metrics ?? {}).map(([name, value]) => [name, numberOf(value)]);
+}
+
+export interface ValuedRun extends ValueRow {
   row: RunRow;
   /** Labels, and what was measured under them. */
   values: ReadonlyMap<string, Value>;
 }
 
-/** Of a run that cannot be read there is none. */
+const OF_EACH: readonly string[] = ['steps', 'loss', 'state', 'fired']; // columns of their own, or nobody's to choose
+
+/** Made once of each answer: sorting and searching a thousand rows then take no new values. */
 export function valuedRuns(rows: readonly RunRow[]): ValuedRun[] {
-  return rows.filter(({ error }) => error === undefined)
-    .map((row) => ({ row, values: measuredValues([...labelsOf(row)], [['steps', row.steps], ['loss', row.loss ? numberOf(row.loss.value) : undefined]]) }));
+  return rows.map((row) => {
+    const own: [string, Value][] = row.error !== undefined ? [] : [['steps', row.steps], ['loss', row.loss ? numberOf(row.loss.value) : undefined]];
+    const measured = measuredValues(labelsOf(row), [...own, ...metricsOf(row).filter(([name]) => name !== 'loss' && name !== 'steps')]);
+    const values = new Map([['state', stateOf(row)], ['fired', row.rules?.fired], ...measured] as const);
+    const words = `${row.name} ${stateOf(row)} ${row.rules?.fired_names.join(' ') ?? ''} ${Object.values(row.labels ?? {}).join(' ')}`;
+    return { row, text: words.toLowerCase(), values };
+  });
 }
 
-/** The columns that have values: labels, then what was measured under other names than theirs. */
-export function valueColumns(labels: readonly string[], all: readonly RunRow[]): string[] {
-  const isLabel = (name: string) => all.some((row) => row.labels?.[name] !== undefined);
-  return [...labels, ...['steps', 'loss'].map((name) => (isLabel(name) ? `metric ${name}` : name))];
+const USUAL_LABELS = 3;
+const USUAL_METRICS = 2;
+
+/** What can be chosen as columns, and how many of it are columns at first: labels that tell runs apart, then metrics. */
+export function columnNames(rows: readonly RunRow[]): { names: string[]; usual: number } {
+  const telling = (pairsOf: (row: RunRow) => [string, Value][]) => tellingNames(rows.map((row) => ({ values: new Map(pairsOf(row)) })));
+  const labels = telling(labelsOf);
+  const metrics = telling(metricsOf).filter((name) => !OF_EACH.includes(name)).map((name) => (labels.includes(name) ? `metric ${name}` : name));
+  const first = [...labels.slice(0, USUAL_LABELS), ...metrics.slice(0, USUAL_METRICS)];
+  return { names: [...first, ...[...labels, ...metrics].filter((name) => !first.includes(name))], usual: first.length };
 }
 
-/** By a column, or by a label of this name: then the smallest first. */
-export function ordered(rows: readonly RunRow[], by: string, turned: boolean): RunRow[] {
+/** With what each run has: steps and loss, under other names where labels are called like them. */
+export function axisNames(columns: readonly string[], rows: readonly RunRow[]): string[] {
+  const isLabel = (name: string) => rows.some((row) => row.labels?.[name] !== undefined);
+  return [...columns, ...['steps', 'loss'].map((name) => (isLabel(name) ? `metric ${name}` : name))];
+}
+
+/** By a column, or by a value of this name: then the smallest first. */
+export function ordered(rows: readonly ValuedRun[], by: string, turned: boolean): ValuedRun[] {
   if (by in KEYS) return sorted(rows, by as SortKey, turned);
-  return sortedBy(sorted(rows, 'created', false), (row) => labelsOf(row).get(by), turned);
+  return sortedBy(sorted(rows, 'created', false), ({ values }) => values.get(by), turned);
 }
 
 /** Numbers fall, texts rise, unless turned; NaN and what is not there come last; equal ones by name. */
-export function sorted(rows: readonly RunRow[], key: SortKey, turned: boolean): RunRow[] {
+export function sorted(runs: readonly ValuedRun[], key: SortKey, turned: boolean): ValuedRun[] {
   const sign = turned ? -1 : 1;
-  const keyed = rows.map((row) => ({ row, value: KEYS[key](row) }));
+  const keyed = runs.map((run) => ({ run, value: KEYS[key](run.row) }));
   keyed.sort((a, b) => {
-    if (typeof a.value === 'string' && typeof b.value === 'string') return sign * a.value.localeCompare(b.value, 'en', { numeric: true });
+    if (typeof a.value === 'string' && typeof b.value === 'string') return sign * COLLATOR.compare(a.value, b.value);
     const [x, y] = [Number(a.value), Number(b.value)];
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
-    return x === y ? a.row.name.localeCompare(b.row.name, 'en', { numeric: true }) : sign * (y - x);
+    return x === y ? COLLATOR.compare(a.run.row.name, b.run.row.name) : sign * (y - x);
   });
-  return keyed.map(({ row }) => row);
-}
-
-/** Each word must be in the name, the state, a label or a rule that fired; "lr<0.1" is a condition on a value. */
-export function filtered(rows: readonly RunRow[], text: string): RunRow[] {
-  const found = rows.map((row) => {
-    const labels = labelsOf(row);
-    const own: [string, Value][] = [['state', stateOf(row)], ['steps', row.steps], ['loss', row.loss ? numberOf(row.loss.value) : undefined], ['fired', row.rules?.fired]];
-    const words = `${row.name} ${stateOf(row)} ${row.rules?.fired_names.join(' ') ?? ''} ${Object.values(row.labels ?? {}).join(' ')}`;
-    return { row, text: words.toLowerCase(), values: new Map([...own, ...labels]) };
-  });
-  return searched(found, text).map(({ row }) => row);
+  return keyed.map(({ run }) => run);
 }
 
 /** The course as an SVG path in a box; numbers that are none leave a gap. */

@@ -3,6 +3,7 @@ import { loadFirings, type Firing } from '../data/firings';
 import { idOf } from '../data/ids';
 import { Pace } from '../data/pace';
 import { SourceError, type Notice, type Source } from '../data/source';
+import { numberOf } from '../draw/numbers';
 import { StepRanges, type Range } from '../data/step_ranges';
 import { asSourceError } from './page.svelte';
 
@@ -15,6 +16,8 @@ export interface StepsAnswer {
   modes: { mode: string; steps: Range[]; mode_steps: Range[] }[];
   last_complete: number;
   state: string;
+  /** The newest loss of a run that has ended. */
+  loss?: { value: number | string } | null;
   /** How the program failed, though all was recorded: "exit code 1". */
   failure: string | null;
 }
@@ -30,6 +33,8 @@ export class RunInView {
   steps = $state.raw(new StepRanges([]));
   modes = $state.raw<ModeLine[]>([]);
   state = $state('');
+  /** It has ended with a loss that is not finite. */
+  lossIsLost = $state(false);
   /** Of the rules, without their notes. */
   firings = $state.raw<Firing[]>([]);
   problem = $state.raw<SourceError | null>(null);
@@ -108,6 +113,7 @@ export class RunInView {
       modeSteps: new StepRanges(mode_steps),
     }));
     this.state = answer.failure ? 'failed' : answer.state;
+    this.lossIsLost = answer.loss != null && !Number.isFinite(numberOf(answer.loss.value));
     this.problem = null;
     this.loaded = true;
   }

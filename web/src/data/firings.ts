@@ -72,6 +72,18 @@ export interface RulesAnswer {
   rules: RuleAnswer[];
 }
 
+/** Does all that the rule found follow from what another one found? */
+export function isConsequence({ verdicts }: RuleAnswer): boolean {
+  const fired = verdicts.filter(({ outcome }) => outcome === 'fired');
+  return fired.length > 0 && fired.every(({ consequence_of }) => consequence_of !== undefined && consequence_of !== '');
+}
+
+/** Causes before what follows from them; of equals the one that fired first. */
+export function byCause(a: RuleAnswer, b: RuleAnswer): number {
+  const first = ({ first_fired_step: step }: RuleAnswer) => (step < 0 ? Number.MAX_SAFE_INTEGER : step);
+  return Number(isConsequence(a)) - Number(isConsequence(b)) || first(a) - first(b);
+}
+
 /** By step; rules of one step in the order of the board. */
 export function firingsIn(answer: RulesAnswer): Firing[] {
   const firings = answer.rules.flatMap((rule) =>

@@ -1,6 +1,18 @@
 // Series as GET /runs/{run}/series sends them.
 import type { Arrays } from '../data/safetensors';
-import { numberOf } from '../draw/numbers';
+import { numberOf, short } from '../draw/numbers';
+
+/** GET /runs/{run}/series/choices: one of them. */
+export interface Choice {
+  id: string;
+  name: string;
+  collections: string[];
+}
+
+/** Of what a program printed there is only the name to go by. */
+export function isLoss(choice: Choice): boolean {
+  return choice.collections.includes('losses') || (choice.collections.includes('metrics') && /loss/i.test(choice.name));
+}
 
 export interface SeriesWords {
   id: string;
@@ -53,8 +65,23 @@ export interface Series {
   time: Float64Array;
   value: Float64Array;
   oddities: Oddity[];
+  /** Of buckets: numbers that were measured, at their steps: the first and the last of each. */
+  measured?: { step: Float64Array; value: Float64Array };
+  /** Of a group of runs, whose mean `value` is. */
+  band?: Band;
   /** Of another run: the same as the series `of` of this one. `place`: 1 for the first of the other runs, 2, ... */
   other?: { run: string; place: number; of: string };
+}
+
+/** How far the runs of a group lie apart at each step; NaN: they do not. */
+export interface Band {
+  low: Float64Array;
+  high: Float64Array;
+  /** That the mean is of, at each step; and those that are there too, but not finite. */
+  runs: Uint16Array;
+  notFinite: Uint16Array;
+  /** In the group. */
+  of: number;
 }
 
 export function seriesOf(arrays: Arrays): Series[] {
@@ -93,11 +120,14 @@ function ofBuckets(arrays: Arrays, words: SeriesWords, i: number): Series {
   const [firstStep, lastStep, firstTime, lastTime] = [column('step'), column('last_step'), column('time'), column('last_time')];
   const [min, max, first, last] = [column('min'), column('max'), column('first'), column('last')];
   const count = firstStep.length;
-  const series: Series = { words, label: words.name, step: new Float64Array(2 * count), time: new Float64Array(2 * count), value: new Float64Array(2 * count), oddities: [] };
+  const pairs = () => new Float64Array(2 * count);
+  const measured = { step: pairs(), value: pairs() };
+  const series: Series = { words, label: words.name, step: measured.step, time: pairs(), value: pairs(), oddities: [], measured };
   for (let at = 0; at < count; ++at) {
     const rising = first[at]! <= last[at]!;
     series.step.set([firstStep[at]!, lastStep[at]!], 2 * at);
     series.time.set([firstTime[at]!, lastTime[at]!], 2 * at);
+    measured.value.set([first[at]!, last[at]!], 2 * at);
     series.value.set(rising ? [min[at]!, max[at]!] : [max[at]!, min[at]!], 2 * at);
   }
   for (const kind of ['nan', 'positive_inf', 'negative_inf'] as const) {
@@ -120,8 +150,24 @@ export function indexAt(series: Series, step: number): number {
   return low - 1;
 }
 
-export function valueAt(series: Series, step: number): number | undefined {
-  return series.value[indexAt(series, step)];
+/** What a person reads there: also what is not finite, which is no part of the line. */
+export function readAt(series: Series, step: number): number | undefined {
+  const at = indexAt(series, step);
+  const odd = series.band ? undefined : series.oddities.find((each) => each.step === series.step[at]);
+  if (!odd) return series.value[at];
+  return odd.kind === 'nan' ? NaN : odd.kind === 'positive_inf' ? Infinity : -Infinity;
+}
+
+/** "0.0123", and of a group its spread and how many of its runs it is of. */
+export function readInWords(series: Series, step: number): string {
+  const value = readAt(series, step);
+  if (value === undefined) return '';
+  const { band } = series;
+  if (!band) return short(value);
+  const at = indexAt(series, step);
+  const spread = Number.isFinite(band.low[at]) ? `, ${short(band.low[at]!)} to ${short(band.high[at]!)}` : '';
+  const odd = band.notFinite[at]! > 0 ? `, ${band.notFinite[at]} not finite` : '';
+  return `${short(value)}${spread} · ${band.runs[at]} of ${band.of} runs${odd}`;
 }
 
 /** `last`: of all, NaN where that is the newest. */

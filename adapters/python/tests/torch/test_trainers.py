@@ -275,6 +275,9 @@ def test_a_callback_begins_and_ends_a_run(runner: Runner, tmp_path: Path, librar
     trial = trainwarden.open(run_dir)
     assert trial.state.value == "completed"
     assert len(trial.steps("train")) == steps
+    length = {"transformers": ("total_steps", "12"), "lightning": ("max_epochs", "1")}
+    label, said = length[library]
+    assert trial.labels[label] == said
 
 
 def test_sharded_parameters_are_put_together(runner: Runner, tmp_path: Path) -> None:

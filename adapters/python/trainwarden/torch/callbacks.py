@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any, Optional
 
+from .._arguments import know
 from .._run_names import new_run_dir
 from .. import faults
 from .attach import attach, detach, is_attached
@@ -21,14 +23,17 @@ class CallbackRun:
         self._is_ours = False
 
     @faults.guarded("begin the run of a callback")
-    def begin(self, program: str) -> None:
-        """On all ranks. `program`: what the run is named after, unless it has a folder."""
+    def begin(self, program: str, length: Mapping[str, str]) -> None:
+        """On all ranks. `program`: what the run is named after, unless it has a folder. `length`: labels that say how
+        long the training will be; a run that is attached anyway has them too, unless it has begun."""
+        know(length)
         if is_attached():
             return
         self._is_ours = True
         attach(_agreed(self._run_dir or os.environ.get("TRAINWARDEN_RUN_DIR") or new_run_dir(program)))
 
     def end(self) -> None:
+        know({})
         if self._is_ours:
             self._is_ours = False
             detach()

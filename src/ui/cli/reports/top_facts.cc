@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
-#include "core/base/text.h"
 #include "judge/rules/rule_history.h"
 #include "judge/rules/step_place.h"
 #include "react/actions/worker_processes.h"
@@ -17,6 +16,7 @@
 #include "ui/cli/reports/now_view.h"
 #include "ui/cli/reports/run_summary.h"
 #include "ui/views/capture_bill.h"
+#include "ui/views/run_length.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -32,13 +32,6 @@ constexpr std::size_t kMostEvents = 50;
 Mode counted_mode(const Trial& trial) {
   const std::vector<Mode> modes = trial.modes();
   return std::find(modes.begin(), modes.end(), Mode::kTrain) != modes.end() ? Mode::kTrain : Mode::kGlobal;
-}
-
-std::optional<std::int64_t> total_of(const Trial& trial) {
-  const auto label = trial.labels().find("total_steps");
-  if (label == trial.labels().end()) return std::nullopt;
-  const auto total = parse_int(label->second);
-  return total && *total > 0 ? total : std::nullopt;
 }
 
 // Every second point is left out when there are too many; the newest stays.
@@ -107,7 +100,7 @@ Result<std::unique_ptr<TopGatherer>> TopGatherer::open(const std::filesystem::pa
 TopGatherer::TopGatherer(std::unique_ptr<Trial> trial, std::unique_ptr<views::EventLog> log)
     : trial_(std::move(trial)), log_(std::move(log)) {
   facts_.run = run_name(trial_->path());
-  facts_.total = total_of(*trial_);
+  if (const auto said = views::said_steps(trial_->labels())) facts_.total = said->second;
 }
 
 Status TopGatherer::refresh() {

@@ -57,7 +57,7 @@ struct TopFacts {
   std::int64_t now_unix_ns = 0;
   std::string place;                  // "step 120 (train 100)"
   std::int64_t done_steps = 0;        // of mode train, or all when no mode is set
-  std::optional<std::int64_t> total;  // of them: the run's label total_steps
+  std::optional<std::int64_t> total;  // of them: what a label of the run says, such as total_steps
   double steps_per_second = 0;        // of them; 0: not known
   std::vector<LossFacts> losses;
   std::vector<RuleLine> rules;

@@ -94,7 +94,7 @@ describe('the view', () => {
     element = document.createElement('div');
     document.body.append(element);
   });
-  const source = () => new GivenSource({ '/runs': { runs: [{ name: 'first' }, { name: 'second' }] }, '/compare': parted });
+  const source = () => new GivenSource({ '/runs': { runs: [{ name: 'first', metrics: { accuracy: 0.9, loss: 1 } }, { name: 'second', metrics: { accuracy: 'NaN', loss: 1 } }] }, '/compare': parted });
 
   it('asks for the other run', async () => {
     const context = contextOf(source());
@@ -119,15 +119,18 @@ describe('the view', () => {
       '#/run/second/tensors?step=40&tensor=%3Ci%3Ew%3C%2Fi%3E',
     ]);
     expect(element.querySelector('[data-differs="true"]')!.textContent).toBe('≠ differslearning_rate0.10.2');
+    expect(element.querySelectorAll('[data-differs]')).toHaveLength(2); // the other: a metric
+    expect(element.querySelector('h2')!.textContent).toBe('What differs: learning_rate');
+    expect(element.textContent!.indexOf('What differs')).toBeLessThan(element.textContent!.indexOf('part at step 40')); // configurations first
     expect(element.querySelector('i')).toBeNull();
     element.querySelector<HTMLButtonElement>('section button')!.click();
     expect(context.sought).toEqual([40]);
     expect(element.dataset['step']).toBe('40');
     const asked = given.asked.length;
-    view.update({ step: 3, params: { b: '@second', only: '1' } });
+    view.update({ step: 3, params: { b: '@second', same: '1' } });
     await settled();
     expect(given.asked.length).toBe(asked);
-    expect(element.querySelectorAll('[data-differs]')).toHaveLength(1);
+    expect([...element.querySelectorAll('[data-differs]')].map((row) => row.textContent)).toEqual(['≠ differslearning_rate0.10.2', '= the samesteps6060', '≠ differsaccuracy0.9NaN', '= the sameloss11']);
     expect(await (await view.snapshot('csv'))!.data.text()).toContain('step 40,<i>w</i>,4,4.5,0.5');
   });
 });

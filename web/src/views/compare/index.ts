@@ -1,4 +1,5 @@
-// The compare view: this run beside another one, and the first step and tensor at which they part.
+// The compare view: this run beside another one: what differs in their configurations, then the first step and tensor at
+// which they part, then their losses.
 import './compare.css';
 
 import { idOf } from '../../data/ids';
@@ -12,18 +13,24 @@ import { numberOf } from '../../draw/numbers';
 import type { MountView, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 import { Comparing, type CompareAnswer, type PartingAnswer } from './answer';
 import { curvesChart, loadCurves, type Curves } from './curves';
-import { fieldTable, onlyPart, partingTable } from './tables';
-import { placeInWords, verdictInWords } from './words';
+import { fieldTable, metricFields, onlyPart, partingTable } from './tables';
+import { differencesInWords, placeInWords, verdictInWords } from './words';
 
 const TOLERANCES: Record<string, string> = { '0': 'none: bit for bit', '1e-7': '1e-7', '1e-6': '1e-6', '1e-5': '1e-5', '1e-4': '1e-4', '1e-3': '1e-3', '0.01': '1 %', '0.1': '10 %' };
+
+/** Of GET /runs, as far as it is needed here. */
+interface ListedRun {
+  name: string;
+  metrics?: Record<string, number | string>;
+}
 
 class CompareView implements View {
   private readonly controls = h('div', { class: 'toolbar' });
   private readonly verdict = h('div', { role: 'status' });
   private readonly details = h('div', {});
   private readonly curvesPart = h('section', { 'aria-label': 'Losses' });
-  private readonly fields = h('section', { 'aria-label': 'Side by side' });
-  private runs: string[] = [];
+  private readonly fields = h('section', { 'aria-label': 'What differs' });
+  private runs: ListedRun[] = [];
   private comparing: Comparing | null = null;
   private asked = '';
   private answer: CompareAnswer | null = null;
@@ -35,7 +42,7 @@ class CompareView implements View {
     private readonly context: ViewContext,
     private state: ViewState,
   ) {
-    replace(element, this.controls, this.verdict, this.details, this.curvesPart, this.fields);
+    replace(element, this.controls, this.fields, this.verdict, this.details, this.curvesPart);
     void this.loadRuns();
     this.compare();
   }
@@ -74,13 +81,14 @@ class CompareView implements View {
 
   private async loadRuns(): Promise<void> {
     try {
-      const list = await this.context.source.json<{ runs: { name: string }[] }>('/runs');
-      this.runs = list.runs.map(({ name }) => name).filter((name) => name !== this.context.run.name);
+      this.runs = (await this.context.source.json<{ runs: ListedRun[] }>('/runs')).runs;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       this.context.announce(error.message);
     }
-    if (!this.gone) this.drawControls();
+    if (this.gone) return;
+    this.drawControls();
+    if (this.answer) this.draw(this.answer);
   }
 
   /** Once for each question; the button compares running runs again. */
@@ -122,8 +130,15 @@ class CompareView implements View {
       answer.damaged > 0 && h('p', { class: 'warn' }, `▲ ${answer.damaged} tensors or steps could not be read.`));
     keepingFocus(this.details, () => replace(this.details, this.partingPart(answer)));
     this.drawCurves();
-    keepingFocus(this.fields, () => replace(this.fields, h('h2', {}, 'Side by side'), this.onlyBox(), fieldTable(answer, this.state.params['only'] === '1'), onlyPart(answer.a.name, answer.only_a), onlyPart(answer.b.name, answer.only_b)));
+    this.drawFields(answer);
     drawn(this.element, answer.parting?.step ?? (answer.last_step < 0 ? null : answer.last_step));
+  }
+
+  private drawFields(answer: CompareAnswer): void {
+    const metrics = (name: string) => this.runs.find((run) => run.name === name)?.metrics;
+    const fields = [...answer.fields, ...metricFields(metrics(answer.a.name), metrics(answer.b.name))];
+    const isAll = this.state.params['same'] === '1';
+    keepingFocus(this.fields, () => replace(this.fields, h('h2', {}, differencesInWords(answer.fields)), this.sameBox(isAll), fieldTable(answer, fields, !isAll), onlyPart(answer.a.name, answer.only_a), onlyPart(answer.b.name, answer.only_b)));
   }
 
   private drawCurves(): void {
@@ -145,14 +160,15 @@ class CompareView implements View {
     );
   }
 
-  private onlyBox(): HTMLElement {
-    const box: HTMLInputElement = h('input', { id: 'compare-only', type: 'checkbox', checked: this.state.params['only'] === '1', onchange: () => this.context.change({ only: box.checked ? '1' : undefined }) });
-    return h('label', { for: 'compare-only' }, box, 'only what differs');
+  private sameBox(checked: boolean): HTMLElement {
+    const box: HTMLInputElement = h('input', { id: 'compare-same', type: 'checkbox', checked, onchange: () => this.context.change({ same: box.checked ? '1' : undefined }) });
+    return h('label', { for: 'compare-same' }, box, 'also what is the same');
   }
 
   private drawControls(): void {
     const other = this.other();
-    const names = other !== null && !this.runs.includes(other) ? [other, ...this.runs] : this.runs;
+    const listed = this.runs.map(({ name }) => name).filter((name) => name !== this.context.run.name);
+    const names = other !== null && !listed.includes(other) ? [other, ...listed] : listed;
     const runs: HTMLSelectElement = h('select', { id: 'compare-run', onchange: () => this.context.change({ b: runs.value === '' ? undefined : formatOther({ run: runs.value, step: null }) }) },
       h('option', { value: '' }, names.length === 0 ? 'there is no other run' : 'choose one'),
       ...names.map((name) => h('option', { value: name, selected: name === other }, name)));

@@ -4,7 +4,7 @@ import { exact, numberOf, short } from '../../draw/numbers';
 import type { CompareAnswer, FieldAnswer, PartingAnswer } from './answer';
 import { differenceInWords } from './words';
 
-const GROUPS: Record<string, string> = { run: 'Run', label: 'Labels', capture: 'What was captured' };
+const GROUPS: Record<string, string> = { label: 'Hyper-parameters and labels', run: 'Run', metric: 'Measured last', capture: 'What was captured' };
 
 function fieldRow(field: FieldAnswer): HTMLElement {
   const cell = (text: string) => h('td', {}, text === '' ? h('span', { class: 'muted' }, 'not there') : field.differs ? h('strong', {}, text) : text);
@@ -13,8 +13,14 @@ function fieldRow(field: FieldAnswer): HTMLElement {
     h('th', { scope: 'row' }, field.name), cell(field.a), cell(field.b));
 }
 
-export function fieldTable(answer: CompareAnswer, onlyDifferences: boolean): HTMLElement {
-  const fields = answer.fields.filter((field) => field.differs || !onlyDifferences);
+/** The last of what both measured of themselves, as fields. */
+export function metricFields(a: Record<string, number | string> = {}, b: Record<string, number | string> = {}): FieldAnswer[] {
+  const text = (value: number | string | undefined) => (value === undefined ? '' : short(numberOf(value)));
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => ({ group: 'metric', name, a: text(a[name]), b: text(b[name]), differs: a[name] !== b[name] }));
+}
+
+export function fieldTable(answer: CompareAnswer, all: readonly FieldAnswer[], onlyDifferences: boolean): HTMLElement {
+  const fields = all.filter((field) => field.differs || !onlyDifferences);
   const rows: Child[] = [];
   for (const [group, title] of Object.entries(GROUPS)) {
     const ofGroup = fields.filter((field) => field.group === group);

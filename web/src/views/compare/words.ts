@@ -1,6 +1,8 @@
 // What was found, in sentences.
 import { count, numberOf, short } from '../../draw/numbers';
-import type { CompareAnswer, PartingAnswer } from './answer';
+import type { CompareAnswer, FieldAnswer, PartingAnswer } from './answer';
+
+const MOST_NAMES = 6;
 
 export function placeInWords(parting: NonNullable<CompareAnswer['parting']>): string {
   return parting.mode === 'global' ? `step ${parting.step}` : `step ${parting.step} (${parting.mode} ${parting.mode_step})`;
@@ -22,6 +24,14 @@ export function differenceInWords(parting: PartingAnswer): string {
   const apart = Number.isFinite(difference) ? `${short(difference)} apart (${percentOf(numberOf(parting.relative))})` : 'not both are finite or of one count';
   const elements = parting.elements > 1 ? `, ${count(parting.differing)} of ${count(parting.elements)} elements differ` : '';
   return `${quantity}${short(numberOf(parting.a))} against ${short(numberOf(parting.b))}${where}: ${apart}${elements}`;
+}
+
+/** Labels are what people set; how far a run came is none of its configuration. */
+export function differencesInWords(fields: readonly FieldAnswer[]): string {
+  const names = fields.filter(({ group, differs }) => group === 'label' && differs).map(({ name }) => name);
+  if (names.length === 0) return fields.some(({ group }) => group === 'label') ? 'No hyper-parameter or label differs' : 'Neither run has hyper-parameters or labels';
+  const shown = names.slice(0, MOST_NAMES).join(', ');
+  return `What differs: ${shown}${names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''}`;
 }
 
 export function verdictInWords(answer: CompareAnswer): string {

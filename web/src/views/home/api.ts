@@ -15,7 +15,7 @@ export interface RunAnswer {
   last_unix_ms: number;
   world_size: number;
   workers: { name: string; writing: boolean }[];
-  progress: { steps: number; last_step: number; last_trained_step: number; steps_per_second?: number; modes: { mode: string; steps: number; last_mode_step: number }[] };
+  progress: { steps: number; last_step: number; last_trained_step: number; steps_per_second?: number; length?: RunLength; modes: { mode: string; steps: number; last_mode_step: number }[] };
   loss: { tensor: string; step: number; value: number | string } | null;
   transitions?: { status: string; start_unix_ms: number; end_unix_ms?: number; message: string }[];
   stop?: { reason: string; requested_by: string };
@@ -26,6 +26,15 @@ export interface RunAnswer {
   bills: { worker: string; budget: number; share: number; step: number; interval_factor: number; dropped: string[] }[];
   losses: { where: string; cause: string; count: number; bytes: number; by_writer: boolean }[];
   checkpoints: { worker: string; state: string; step: number; path: string; bytes: number; error: string; reason: string; unix_ms: number }[];
+}
+
+/** How many steps the run is to take, where a label says it. */
+export interface RunLength {
+  total_steps: number;
+  done_steps: number;
+  label: string;
+  estimate: boolean;
+  seconds_left?: number;
 }
 
 /** A cause, as GET /runs/{run}/diagnosis tells it. */

@@ -1,7 +1,7 @@
 // The parts of a run's home, each made from the server's answer.
 import { h, type Child } from '../../draw/dom';
 import { age, bytes, count, duration, short } from '../../draw/numbers';
-import type { RunAnswer } from './api';
+import type { RunAnswer, RunLength } from './api';
 
 export function card(title: string, ...content: Child[]): HTMLElement {
   return h('section', { class: 'panel', 'aria-label': title }, h('h2', {}, title), ...content);
@@ -29,6 +29,7 @@ export function progressCard(run: RunAnswer): HTMLElement {
       h('span', { class: 'muted' }, `${progress.steps === 1 ? 'step' : 'steps'}${isWhole ? '' : ' kept'}`)),
     pairs(
       ['State', run.secondary_status && run.secondary_status.toLowerCase() !== run.state ? `${run.state} (${run.secondary_status})` : run.state],
+      ...lengthRows(progress.length, run.state === 'running'),
       isWhole ? undefined : ['Trained', `up to step ${count(progress.last_trained_step)}`],
       progress.steps_per_second === undefined ? undefined : ['Pace', `${short(progress.steps_per_second, 3)} steps a second`],
       ...progress.modes.map(({ mode, steps, last_mode_step }) => [`In ${mode}`, `${count(steps)}, the last ${count(last_mode_step)}`] as const),
@@ -40,13 +41,27 @@ export function progressCard(run: RunAnswer): HTMLElement {
     ));
 }
 
-export function rulesCard(run: RunAnswer, link: string | undefined): HTMLElement {
+type Row = readonly [string, Child];
+
+/** What nobody has said is not made up. */
+function lengthRows(length: RunLength | undefined, isRunning: boolean): Row[] {
+  if (!length) return isRunning ? [['Time to go', h('span', { class: 'muted', title: 'A label total_steps, or epochs, says how long a run will be' }, 'not known: the run does not say how many steps it will take')]] : [];
+  const { total_steps: total, done_steps: done, label, estimate, seconds_left: left } = length;
+  const share = `${short((100 * done) / total, 3)} %`;
+  const said = h('span', {}, `${count(done)} of ${estimate ? 'about ' : ''}${count(total)} (${share}) `, h('span', { class: 'muted' }, estimate ? `${label}, by the steps of those that are over` : label),
+    h('progress', { max: total, value: done, 'aria-label': 'Steps done' }));
+  return [['Of all steps', said], ...(left === undefined ? [] : [['Time to go', `about ${duration(Math.max(1, left) * 1000)}`] as const])];
+}
+
+/** `causes`: the rules that found something, in the order in which they are to stand. */
+export function rulesCard(run: RunAnswer, causes: readonly { id: string }[], link: string | undefined): HTMLElement {
   const MARKS: Record<string, [string, string]> = { IssuesFound: ['⚑ fired', 'bad'], NoIssuesFound: ['✓ found nothing', 'good'], InProgress: ['▶ watching', ''], Error: ['! failed', 'bad'], Stopped: ['■ stopped', 'muted'], Stopping: ['■ stopping', 'muted'], NotApplicable: ['– not applicable', 'muted'] };
   if (run.rules.length === 0) {
     return card('Rules', h('p', {}, 'No rule watches this run. To judge what it has recorded:'), h('pre', {}, `trainwarden check ${run.name}`));
   }
   const order = ['IssuesFound', 'Error'];
-  const sorted = [...run.rules].sort((a, b) => Number(order.includes(b.status)) - Number(order.includes(a.status)));
+  const place = (id: string) => (causes.findIndex((rule) => rule.id === id) + causes.length + 1) % (causes.length + 1); // others come last
+  const sorted = [...run.rules].sort((a, b) => Number(order.includes(b.status)) - Number(order.includes(a.status)) || place(a.id) - place(b.id));
   const rows = sorted.slice(0, 12).map(({ rule, status, details }) => {
     const [text, tone] = MARKS[status] ?? [status, 'muted'];
     return [rule, h('span', { class: tone, title: details }, text)];

@@ -1,16 +1,16 @@
 // HomeView: a run's status and history, what was captured, and its cost.
-import { h, replace, s } from '../../draw/dom';
+import { h, replace } from '../../draw/dom';
 import { drawn } from '../../draw/drawn';
 import { csvOf, fileName } from '../../draw/files';
-import { numberOf, short } from '../../draw/numbers';
-import { idOf } from '../../data/ids';
+import type { RuleAnswer, RulesAnswer } from '../../data/firings';
 import { SourceError } from '../../data/source';
-import { seriesOf, type Series } from '../series';
+import type { Series } from '../series';
 import type { Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 import type { DiagnosisAnswer, RunAnswer } from './api';
-import { card, capturedCard, checkpointsCard, costCard, historyCard, missingCard, originCard, parametersCard, progressCard, rulesCard } from './cards';
-import { coursePath } from './course';
-import { diagnosisCard } from './diagnosis_card';
+import { capturedCard, checkpointsCard, costCard, historyCard, missingCard, originCard, parametersCard, progressCard, rulesCard } from './cards';
+import { alarming, causeCard, isWell } from './cause_card';
+import { diagnosisCard, isDiagnosed } from './diagnosis_card';
+import { Losses, lossesCard, lostLoss } from './losses_card';
 import { systemCard, type SystemTimeline } from './system_card';
 
 const SYSTEM_MS = 5000;
@@ -19,7 +19,8 @@ const NEWS_MS = 500; // of a run that takes many steps a second
 
 export class HomeView implements View {
   private run: RunAnswer | undefined;
-  private loss: Series | undefined;
+  private losses: Series[] = [];
+  private rules: RuleAnswer[] = [];
   private diagnosis: DiagnosisAnswer | undefined;
   private diagnosisMs = -Infinity; // when it was asked for
   private system: SystemTimeline | undefined;
@@ -27,12 +28,14 @@ export class HomeView implements View {
   private asking = false;
   private again = false;
   private readonly gone = new AbortController();
+  private readonly asked: Losses;
 
   constructor(
     private readonly element: HTMLElement,
     private readonly context: ViewContext,
     private state: ViewState,
   ) {
+    this.asked = new Losses(context.source, context.run.id, this.gone.signal);
     element.classList.add('home-view');
     void this.ask();
   }
@@ -63,7 +66,7 @@ export class HomeView implements View {
     const { source, run } = this.context;
     try {
       this.run = await source.json<RunAnswer>(`/runs/${run.id}`, {}, this.gone.signal);
-      if (this.run.loss) await this.askLoss(this.run.loss.tensor);
+      this.losses = await this.asked.ask();
       await this.askDiagnosis();
       await this.askSystem();
       this.draw();
@@ -76,18 +79,13 @@ export class HomeView implements View {
     }, NEWS_MS);
   }
 
-  private async askLoss(newest: string): Promise<void> {
-    const { source, run } = this.context;
-    const tensors = idOf(newest);
-    this.loss = seriesOf(await source.arrays(`/runs/${run.id}/series`, { tensors, buckets: 300 }, this.gone.signal))[0];
-  }
-
-  /** A file that was made before there were diagnoses has none. */
+  /** With what rules found. A file that was made before there were diagnoses has none. */
   private async askDiagnosis(): Promise<void> {
     const isLive = this.run?.state === 'running';
     if (isLive && performance.now() - this.diagnosisMs < DIAGNOSIS_MS) return;
     this.diagnosisMs = performance.now();
     try {
+      this.rules = (await this.context.source.json<RulesAnswer>(`/runs/${this.context.run.id}/rules`, {}, this.gone.signal)).rules;
       this.diagnosis = await this.context.source.json<DiagnosisAnswer>(`/runs/${this.context.run.id}/diagnosis`, {}, this.gone.signal);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -110,20 +108,18 @@ export class HomeView implements View {
     if (!run) return;
     const focus = document.activeElement instanceof HTMLElement && this.element.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
     replace(this.element, h('div', { class: 'cards' },
-      this.diagnosis && diagnosisCard(this.diagnosis), progressCard(run), this.lossCard(run), this.system && systemCard(this.system, context.link('system', {})), rulesCard(run, context.link('rules', {})), parametersCard(run),
-      capturedCard(run, context.link('tensors', {})), costCard(run), missingCard(run), checkpointsCard(run), historyCard(run), originCard(run)));
+      ...this.verdictCards(run), lossesCard(this.losses, context.link('scalars', {})), progressCard(run), this.system && systemCard(this.system, context.link('system', {})), costCard(run),
+      rulesCard(run, alarming(this.rules), context.link('rules', {})), missingCard(run), parametersCard(run), capturedCard(run, context.link('tensors', {})), checkpointsCard(run), historyCard(run), originCard(run)));
     if (focus !== null) this.element.querySelector<HTMLElement>(`a[href="${CSS.escape(focus)}"]`)?.focus();
     drawn(this.element, run.progress.last_step < 0 ? null : run.progress.last_step);
   }
 
-  private lossCard(run: RunAnswer): HTMLElement | undefined {
-    if (!run.loss) return undefined;
-    const link = this.context.link('scalars', {});
-    const picture = this.loss && s('svg', { class: 'course', viewBox: '0 0 300 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': `Course of ${run.loss.tensor}` },
-      s('path', { d: coursePath(this.loss.step, this.loss.value, 300, 100) }));
-    return card('Loss',
-      h('p', { class: 'big' }, short(numberOf(run.loss.value))),
-      h('p', { class: 'muted' }, `${run.loss.tensor} at step ${run.loss.step}`),
-      picture, link && h('p', {}, h('a', { href: link }, 'All scalars')));
+  /** Is it well, and what happened: a diagnosis says it better than what rules found, and that better than nothing. */
+  private verdictCards(run: RunAnswer): (HTMLElement | undefined)[] {
+    const known = { rules: this.rules, lost: lostLoss(this.losses) };
+    const fine = isWell(known);
+    const diagnosis = this.diagnosis && diagnosisCard(this.diagnosis, fine);
+    if (diagnosis && (fine || isDiagnosed(this.diagnosis!))) return [diagnosis];
+    return [causeCard(run, known, this.context.link('rules', {})), diagnosis];
   }
 }

@@ -1,5 +1,5 @@
 // The board: every rule with its state, how often it fired, and where.
-import { firingsIn, type RuleAnswer } from '../../data/firings';
+import { firingsIn, isConsequence, type RuleAnswer } from '../../data/firings';
 import { h } from '../../draw/dom';
 import { strip, type StripRange } from './strip';
 import { stateSign, stepsInWords } from './words';
@@ -23,6 +23,10 @@ function fired(rule: RuleAnswer): string {
   return `${rule.fired} ×`;
 }
 
+function causesOf({ verdicts }: RuleAnswer): string {
+  return [...new Set(verdicts.map(({ consequence_of }) => consequence_of).filter(Boolean))].join(', ');
+}
+
 function row(rule: RuleAnswer, place: BoardPlace): HTMLElement {
   const marks = firingsIn({ rules: [rule] });
   const words = `${rule.id}: fired ${stepsInWords(marks.map(({ step }) => step), rule.fired)}`;
@@ -42,6 +46,7 @@ function row(rule: RuleAnswer, place: BoardPlace): HTMLElement {
           place.choose(rule);
         },
       }, rule.id),
+      isConsequence(rule) && h('span', { class: 'muted' }, ` follows from ${causesOf(rule)}`),
     ),
     h('td', { class: 'number', title: rule.fired === 0 ? undefined : `first at step ${rule.first_fired_step}, last at ${rule.last_fired_step}` }, fired(rule)),
     h('td', {}, strip(place.range, marks, words, place.cursor)),

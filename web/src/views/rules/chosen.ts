@@ -1,12 +1,11 @@
 // What a link chooses on the board: a rule, and of its verdicts the one that the cursor is at.
-import type { RuleAnswer, VerdictAnswer } from '../../data/firings';
+import { byCause, type RuleAnswer, type VerdictAnswer } from '../../data/firings';
 
 const GRAVITY: Record<string, number> = { IssuesFound: 5, Error: 4, InProgress: 3, Stopping: 3, Stopped: 2, NoIssuesFound: 1 };
 
-/** The gravest first, of equals the one that fired first; what has nothing to judge last. */
+/** The gravest first, causes before what follows from them, then what fired first; what has nothing to judge last. */
 export function byGravity(rules: readonly RuleAnswer[]): RuleAnswer[] {
-  const first = (rule: RuleAnswer) => (rule.first_fired_step < 0 ? Number.MAX_SAFE_INTEGER : rule.first_fired_step);
-  return [...rules].sort((a, b) => (GRAVITY[b.state] ?? 0) - (GRAVITY[a.state] ?? 0) || first(a) - first(b));
+  return [...rules].sort((a, b) => (GRAVITY[b.state] ?? 0) - (GRAVITY[a.state] ?? 0) || byCause(a, b));
 }
 
 /** The one that the link names; without a name the gravest. */

@@ -61,7 +61,7 @@ export function places(series: Series, { axis, start, train }: Line): Float64Arr
  * As it is drawn: steps at the same place are one point, the mean of their finite values. On the axis of train steps that is
  * an evaluation, whose batches all lie behind the same train step.
  */
-export function pointsOf(series: Series, line: Line): { place: number[]; value: Float64Array } {
+export function pointsOf(series: Series, line: Line, values: Float64Array = series.value): { place: number[]; value: Float64Array } {
   const all = places(series, line);
   const place: number[] = [];
   const value: number[] = [];
@@ -70,8 +70,8 @@ export function pointsOf(series: Series, line: Line): { place: number[]; value: 
     let finite = 0;
     const first = i;
     for (; i < all.length && all[i] === all[first]; ++i) {
-      if (!Number.isFinite(series.value[i]!)) continue;
-      sum += series.value[i]!;
+      if (!Number.isFinite(values[i]!)) continue;
+      sum += values[i]!;
       ++finite;
     }
     place.push(all[first]!);

@@ -83,7 +83,12 @@ export class Chart {
     const tables = all.map((series) => {
       const { place, value } = pointsOf(series, look.line);
       const columns = [place, drawable(value)];
-      if (look.smooth > 0) columns.push(drawable(place.length <= MARKED_POINTS ? value : smoothed(value, look.smooth))); // few points are no noise
+      const isSmooth = look.smooth > 0 && place.length > MARKED_POINTS; // few points are no noise
+      if (look.smooth > 0) columns.push(drawable(isSmooth ? smoothed(value, look.smooth) : value));
+      for (const edge of series.band ? [series.band.low, series.band.high] : []) {
+        const edges = pointsOf(series, look.line, edge).value;
+        columns.push(drawable(isSmooth ? smoothed(edges, look.smooth) : edges));
+      }
       return columns as unknown as UPlot.AlignedData;
     });
     // 2: a gap stays a gap, and a place that a series does not have is none.
@@ -95,10 +100,11 @@ export class Chart {
     const isSmall = this.size === 'small';
     const axis: UPlot.Axis = { stroke: theme.text, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line } };
     const styles = stylesOf(all, look.colourBy);
-    const lines = all.flatMap(({ words, label }, i) => {
+    const lines = all.flatMap(({ words, label, band }, i) => {
       const { light, dark, dash } = styles[i]!;
       const line: UPlot.Series = { label, stroke: theme.dark ? dark : light, dash: [...dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count <= MARKED_POINTS, size: 5 } };
-      return look.smooth > 0 ? [{ ...line, alpha: 0.3, width: 1 }, { ...line, width: 2 }] : [line];
+      const own = look.smooth > 0 ? [{ ...line, alpha: 0.3, width: 1 }, { ...line, width: 2 }] : [line];
+      return band ? [...own, ...edgesOf(line)] : own;
     });
     const across: UPlot.Axis = isSmall ? { ...axis, size: 26, space: 60, values: (_, ticks) => ticks.map((tick) => shortPlace(tick)) } : axis;
     return {
@@ -109,7 +115,7 @@ export class Chart {
       cursor: {
         drag: { x: true, y: false, setScale: false }, y: false, points: { size: 6 },
         bind: { dblclick: () => null },
-        ...(all.length > MANY_LINES ? { focus: { prox: 24 } } : {}),
+        ...(all.length > MANY_LINES && !all.some(({ band }) => band) ? { focus: { prox: 24 } } : {}),
         ...(isSmall ? { sync: { key: CURSORS_OF_PANELS, setSeries: false } } : {}),
       },
       scales: {
@@ -118,6 +124,7 @@ export class Chart {
       },
       axes: [look.line.axis === 'time' ? axis : across, { ...axis, size: isSmall ? 52 : 70, values: (_, ticks) => ticks.map((tick) => (isSmall ? shortPlace(tick) : tick === null ? '' : short(tick, 3))) }],
       series: [{}, ...lines],
+      bands: bandsOf(all, styles.map(({ light, dark }) => (theme.dark ? dark : light)), look.smooth > 0),
       hooks: {
         draw: [(plot) => this.look && drawMarks(plot, this.shown(), this.look, themeOf(this.element))],
         setCursor: [(plot) => this.moved(plot)],
@@ -180,6 +187,22 @@ export class Chart {
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.events.zoom(this.stepAt(from), this.stepAt(to));
   }
+}
+
+/** Of a band: not drawn themselves. */
+function edgesOf(line: UPlot.Series): UPlot.Series[] {
+  const edge: UPlot.Series = { ...line, stroke: 'transparent', width: 0, points: { show: false } };
+  return [edge, edge];
+}
+
+/** Between the two columns behind those of each series that has a band. */
+function bandsOf(all: readonly Series[], colours: readonly string[], isSmooth: boolean): UPlot.Band[] {
+  let column = 1;
+  return all.flatMap(({ band }, i) => {
+    const low = column + (isSmooth ? 2 : 1);
+    column = band ? low + 2 : low;
+    return band ? [{ series: [low + 1, low], fill: `${colours[i]}2e` } as UPlot.Band] : [];
+  });
 }
 
 /** "12k": a small panel has little room. */

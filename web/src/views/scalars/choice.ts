@@ -1,9 +1,7 @@
 // Which series are shown.
-export interface Choice {
-  id: string;
-  name: string;
-  collections: string[];
-}
+import { isLoss, type Choice } from '../series';
+
+export type { Choice };
 
 /** More lines than this are a tangle, and slow. */
 export const MOST_SHOWN = 20;
@@ -26,11 +24,6 @@ export function choose(choices: readonly Choice[], search: string, pins: readonl
   const losses = found.filter(isLoss);
   const all = [...pinned, ...losses, ...found.filter((choice) => !isLoss(choice))];
   return { shown: all.slice(0, MOST_SHOWN), all: all.length, others: choices.length - all.length, fault };
-}
-
-/** Of what a program printed there is only the name to go by. */
-export function isLoss(choice: Choice): boolean {
-  return choice.collections.includes('losses') || (choice.collections.includes('metrics') && /loss/i.test(choice.name));
 }
 
 /** In a run without losses what its program printed, then the scalars; other numbers are of other sizes. */

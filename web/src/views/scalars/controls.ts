@@ -47,6 +47,7 @@ export class Controls {
     if (document.activeElement !== this.search) this.search.value = words.search;
     this.of.value = words.of ?? '';
     this.mode.value = words.mode ?? '';
+    for (const option of this.x.options) option.disabled = words.group !== undefined && (option.value === 'time' || option.value === 'relative');
     this.x.value = words.axis === 'train' ? '' : words.axis;
     this.y.value = words.y === 'linear' ? '' : words.y;
     this.smooth.value = String(words.smooth);

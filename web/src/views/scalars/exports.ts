@@ -9,13 +9,14 @@ import type { Series } from '../series';
 
 /** Rows of what is shown: of buckets, their least and largest numbers, and that they are. */
 export function csvRows(run: string, all: readonly Series[]): (string | number)[][] {
-  const rows: (string | number)[][] = [['run', 'series', 'mode', 'of', 'step', 'unix_seconds', 'value', 'kind']];
-  for (const { words, step, time, value, oddities, other } of all) {
-    const odd = new Map(oddities.map(({ step: at, kind }) => [at, kind]));
+  const rows: (string | number)[][] = [['run', 'series', 'mode', 'of', 'step', 'unix_seconds', 'value', 'kind', ...(all.some(({ band }) => band) ? ['low', 'high'] : [])]];
+  for (const { words, step, time, value, oddities, other, band } of all) {
+    const usual = words.form === 'points' ? 'value' : 'extreme of several steps';
+    const odd = new Map((band ? [] : oddities).map(({ step: at, kind }) => [at, kind]));
     const text = { nan: 'nan', positive_inf: 'inf', negative_inf: '-inf' };
     step.forEach((at, i) => {
       const kind = odd.get(at);
-      rows.push([other?.run ?? run, words.name, words.mode ?? '', words.of, at, time[i]!, kind && Number.isNaN(value[i]) ? text[kind] : exact(value[i]!), words.form === 'points' ? 'value' : 'extreme of several steps']);
+      rows.push([other?.run ?? run, words.name, words.mode ?? '', words.of, at, time[i]!, kind && Number.isNaN(value[i]) ? text[kind] : exact(value[i]!), ...(band ? [`mean of ${band.runs[i]} runs`, exact(band.low[i]!), exact(band.high[i]!)] : [usual])]);
     });
   }
   return rows;

@@ -5,6 +5,7 @@ import type { Parameters, Source } from '../../data/source';
 import { seriesOf, toldApart, type Series } from '../series';
 import { TrainSteps, type RunSteps } from './axis';
 import type { Choice } from './choice';
+import type { LabelledRun } from '../run_groups';
 import type { Output } from './reading';
 
 const CHOICES_AGE_MS = 10_000; // tensors come seldom
@@ -24,6 +25,8 @@ export class SeriesFeed {
   /** What the last answer says of the program's output. */
   output: Output | null | undefined;
   private choicesMs = -Infinity;
+  private labels = new Map<string, Record<string, string>>();
+  private labelsMs = -Infinity;
   private knownThere = new Map<string, Set<string>>();
 
   constructor(
@@ -52,6 +55,18 @@ export class SeriesFeed {
   async seriesOfOthers(runs: readonly string[], ids: readonly string[], question: Question): Promise<Series[]> {
     const all = await Promise.all(runs.map((run, i) => this.seriesOfOther(run, i + 1, ids, question)));
     return all.flat();
+  }
+
+  /** The labels of all runs: what they can be grouped by. A source that has no list of runs has none. */
+  async lookAtRuns(): Promise<void> {
+    if (performance.now() - this.labelsMs < CHOICES_AGE_MS) return;
+    this.labelsMs = performance.now();
+    const { runs } = await this.source.json<{ runs: { name: string; labels?: Record<string, string> }[] }>('/runs', {}, this.signal);
+    this.labels = new Map(runs.map(({ name, labels }) => [name, labels ?? {}]));
+  }
+
+  labelled(runs: readonly string[]): LabelledRun[] {
+    return runs.map((name) => ({ name, labels: this.labels.get(name) ?? {} }));
   }
 
   private async seriesOfOther(run: string, place: number, ids: readonly string[], question: Question): Promise<Series[]> {

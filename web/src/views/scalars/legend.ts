@@ -2,7 +2,7 @@
 import { h, s } from '../../draw/dom';
 import { count, exact, short } from '../../draw/numbers';
 import { stylesOf, type ColourBy, type LineStyle } from './look';
-import { extremes, valueAt, type Series } from '../series';
+import { extremes, readInWords, type Series } from '../series';
 
 export interface LegendEvents {
   hide(id: string): void;
@@ -44,13 +44,12 @@ function rowOf(series: Series, style: LineStyle, { dark, hidden, pins, step }: L
   const isHidden = hidden.has(words.id);
   const isPinned = pins.includes(words.name);
   const { min, max, last } = extremes(words);
-  const here = step === null ? undefined : valueAt(series, step);
   const number = (value: number) => h('td', { class: 'number', title: exact(value) }, words.count === 0 ? '' : short(value));
   return h('tr', { 'data-hidden': isHidden, 'data-series': words.name },
     h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${series.label}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(style, dark))),
     h('td', {}, series.label, series.other && h('strong', {}, ` of ${series.other.run}`), h('span', { class: 'muted' }, words.of === 'scalar' ? '' : ` ${words.of}`, words.left > 0 ? ` · ${count(words.left)} steps still being read` : '',
       words.counted ? ' · counted: its output names no steps' : '', words.unreadable > 0 ? ` · ${count(words.unreadable)} steps damaged` : '')),
-    h('td', { class: 'number', 'data-test': 'here' }, here === undefined ? '' : short(here)),
+    h('td', { class: 'number', 'data-test': 'here' }, step === null ? '' : readInWords(series, step)),
     number(last), number(min), number(max),
     h('td', { class: 'marks' }, oddText(series)),
     h('td', {}, h('button', { 'data-focus': `pin ${words.id}`, class: 'quiet', 'aria-pressed': String(isPinned), title: 'Keep in view whatever is searched', onclick: () => events.pin(words.name) }, isPinned ? 'Pinned' : 'Pin')));

@@ -20,9 +20,10 @@ export interface LineStyle {
 
 /** Of the series of one chart, in their order. */
 export function stylesOf(all: readonly Series[], colourBy: ColourBy): LineStyle[] {
-  const own = all.filter(({ other }) => !other);
+  const ownSeries = all.filter(({ other }) => !other);
+  const own = ownSeries.length > 0 ? ownSeries : all.filter(({ other }) => other?.place === all[0]?.other?.place); // groups alone
   return all.map(({ words, other }) => {
-    const alike = own.findIndex((each) => each.words.id === (other?.of ?? words.id));
+    const alike = own.findIndex((each) => (each.other?.of ?? each.words.id) === (other?.of ?? words.id));
     const place = alike >= 0 ? alike : Math.max(0, own.findIndex((each) => baseOf(each.words.id) === baseOf(words.id)));
     const { light, dark, dash } = categoryOf(colourBy === 'run' ? (other?.place ?? 0) : place);
     if (colourBy === 'run') return { light, dark, dash: DASHES[place % DASHES.length]! };

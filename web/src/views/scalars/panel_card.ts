@@ -2,7 +2,7 @@
 import { h, replace } from '../../draw/dom';
 import { short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
-import { extremes, indexAt, type Series } from '../series';
+import { extremes, readAt, type Series } from '../series';
 import type { Chart, ChartEvents } from './chart';
 import { stylesOf, type ChartLook, type LineStyle } from './look';
 import { summaryOf } from './one_chart';
@@ -71,7 +71,7 @@ function chipOf(series: Series, style: LineStyle, panel: Panel, step: number | n
   const { words } = series;
   const mark = h('span', { 'aria-hidden': 'true' }, style.dash.length > 0 ? '┄ ' : '━ ');
   mark.style.color = dark ? style.dark : style.light;
-  const value = step === null ? extremes(words).last : at(series, step);
+  const value = step === null ? extremes(words).last : readAt(series, step);
   const odd = words.nan + words.positive_inf + words.negative_inf;
   const said = value === undefined ? (words.left > 0 ? 'still being read' : '–') : short(value);
   return h('span', { class: 'chip' }, mark, shortLabel(series, panel), ' ',
@@ -83,12 +83,4 @@ function chipOf(series: Series, style: LineStyle, panel: Panel, step: number | n
 function shortLabel({ label, words, other }: Series, panel: Panel): string {
   const own = panel.choices.length > 1 ? label : (words.mode ?? words.of);
   return other ? `${own} of ${other.run}` : own;
-}
-
-function at(series: Series, step: number): number | undefined {
-  const i = indexAt(series, step);
-  if (i < 0) return undefined;
-  const odd = series.oddities.find((each) => each.step === series.step[i]);
-  if (!odd) return series.value[i];
-  return odd.kind === 'nan' ? NaN : odd.kind === 'positive_inf' ? Infinity : -Infinity;
 }

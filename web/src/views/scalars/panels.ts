@@ -1,5 +1,6 @@
 // Which panels there are: one for each quantity, in sections, what people look for first standing first.
-import { isLoss, searchFor, type Choice } from './choice';
+import { isLoss } from '../series';
+import { searchFor, type Choice } from './choice';
 
 export interface Panel {
   /** What the link calls it. */

@@ -1,23 +1,56 @@
-// RunsBar: which runs are drawn over each other, and in which colour.
+// RunsBar: which runs are drawn over each other, in which colour, and how they are grouped.
 import { categoryOf } from '../../draw/colours';
 import { h, replace } from '../../draw/dom';
+import { keepingFocus } from '../../draw/focus';
 import { themeOf } from '../../draw/theme';
+import type { GroupKey, RunGroup } from '../run_groups';
+import type { Words } from './words';
+
+export interface RunsBarShown {
+  own: string;
+  /** What they can be grouped by. */
+  keys: readonly GroupKey[];
+  /** As they are grouped. */
+  groups: readonly RunGroup[] | null;
+}
 
 export class RunsBar {
-  readonly element = h('ul', { class: 'scalar-runs', 'aria-label': 'Runs in these charts', hidden: true });
+  readonly element = h('div', { class: 'scalar-runs', hidden: true });
+  private readonly list = h('ul', { 'aria-label': 'Runs in these charts' });
+  private readonly controls = h('div', { class: 'toolbar' });
 
-  constructor(private readonly keep: (others: string[]) => void) {}
+  /** `change` gets words of the link. */
+  constructor(private readonly change: (params: Record<string, string | undefined>) => void) {
+    replace(this.element, this.controls, this.list);
+  }
 
   /** Without others there is nothing to say. */
-  show(own: string, others: readonly string[]): void {
-    this.element.hidden = others.length === 0;
-    const { dark } = themeOf(this.element);
-    const items = [own, ...others].map((run, i) => {
-      const mark = h('span', { 'aria-hidden': 'true' }, '━ ');
-      mark.style.color = dark ? categoryOf(i).dark : categoryOf(i).light;
-      const leave = h('button', { class: 'quiet', 'aria-label': `Without ${run}`, title: 'Leave it out', onclick: () => this.keep(others.filter((each) => each !== run)) }, '✕');
-      return h('li', {}, mark, run, i > 0 && leave);
-    });
-    replace(this.element, ...items);
+  show({ own, keys, groups }: RunsBarShown, { runs, group, spread }: Words): void {
+    this.element.hidden = runs.length === 0;
+    const runItems = () => [own, ...runs].map((run, i) => this.item(run, i, run, i > 0 && this.leave(run, runs)));
+    const groupItems = (all: readonly RunGroup[]) => all.map(({ name, runs: members }, i) => this.item(`${name} · ${members.length}`, i, members.join('\n'), null));
+    keepingFocus(this.list, () => replace(this.list, ...(groups ? groupItems(groups) : runItems())));
+    const by = this.select('scalar-group', 'group', [['', 'nothing: a line for each run'], ...keys.map(({ word, title }): [string, string] => [word, title])], groups ? (group ?? '') : '');
+    const spreads = this.select('scalar-spread', 'spread', [['', 'standard deviation'], ['range', 'Min to Max']], spread === 'range' ? 'range' : '');
+    keepingFocus(this.controls, () => replace(this.controls, h('label', { for: by.id }, 'Group by', by), groups && h('label', { for: spreads.id }, 'Band', spreads),
+      groups && h('span', { class: 'muted' }, 'Each line is the mean of its runs.')));
+  }
+
+  private item(text: string, place: number, title: string, button: HTMLElement | false | null): HTMLElement {
+    const mark = h('span', { 'aria-hidden': 'true' }, '━ ');
+    const { light, dark } = categoryOf(place);
+    mark.style.color = themeOf(this.element).dark ? dark : light;
+    return h('li', { title }, mark, text, button);
+  }
+
+  private leave(run: string, others: readonly string[]): HTMLElement {
+    const rest = others.filter((each) => each !== run);
+    return h('button', { class: 'quiet', 'aria-label': `Without ${run}`, title: 'Leave it out', onclick: () => this.change({ runs: rest.length === 0 ? undefined : rest.join('\n') }) }, '✕');
+  }
+
+  private select(id: string, word: string, options: [value: string, text: string][], chosen: string): HTMLSelectElement {
+    const select: HTMLSelectElement = h('select', { id, onchange: () => this.change({ [word]: select.value || undefined }) },
+      ...options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)));
+    return select;
   }
 }

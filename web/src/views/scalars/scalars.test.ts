@@ -9,7 +9,7 @@ import { clippedRange, stylesOf } from './look';
 import { byChoice } from './panel_grid';
 import { quantityOf, sectionsOf } from './panels';
 import { stillReading, unreadOutput } from './reading';
-import { seriesOf, smoothed, toldApart, valueAt, type Series, type SeriesWords } from '../series';
+import { readAt, seriesOf, smoothed, toldApart, type Series, type SeriesWords } from '../series';
 import { wordsOf } from './words';
 
 function column(values: number[]): NdArray {
@@ -33,7 +33,7 @@ describe('series', () => {
     const series = points();
     expect([...series.value]).toEqual([5, NaN, 2, 1]);
     expect(series.oddities).toEqual([{ step: 10, time: 101, kind: 'nan', count: 1 }]);
-    expect([valueAt(series, -1), valueAt(series, 0), valueAt(series, 25), valueAt(series, 99)]).toEqual([undefined, 5, 2, 1]);
+    expect([readAt(series, -1), readAt(series, 0), readAt(series, 25), readAt(series, 99)]).toEqual([undefined, 5, 2, 1]);
   });
 
   it('of buckets draw the least and the largest of each', () => {

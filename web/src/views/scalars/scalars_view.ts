@@ -11,6 +11,8 @@ import type { KeyHelp, Snapshot, SnapshotKind, View, ViewContext, ViewState } fr
 import { choose, MOST_SHOWN, type Choice } from './choice';
 import { Controls } from './controls';
 import * as exports from './exports';
+import { fewerAtTheEnd, groupSeries } from './group_mean';
+import { groupKeys, groupsOf, type RunGroup } from '../run_groups';
 import { SeriesFeed, type Question } from './feed';
 import { lookOf, OneChart, type DisplayEvents } from './one_chart';
 import { byChoice, PanelGrid } from './panel_grid';
@@ -31,7 +33,7 @@ export class ScalarsView implements View {
 
   private readonly controls: Controls;
   private readonly note = h('p', { class: 'muted' });
-  private readonly runsBar = new RunsBar((runs) => this.context.change({ runs: runs.length === 0 ? undefined : runs.join('\n') }));
+  private readonly runsBar = new RunsBar((params) => this.context.change(params));
   private readonly box = h('div', { class: 'display' });
   private readonly forgetTheme: () => void;
   private readonly gone = new AbortController();
@@ -42,6 +44,8 @@ export class ScalarsView implements View {
   private words: Words;
   private cut = ''; // what of the choices is not shown, in words
   private all: Series[] = [];
+  private ofRuns: Series[] = []; // as they were answered, a line for each run
+  private groups: RunGroup[] | null = null;
   private firings: Firing[] = [];
   private asking = false;
   private again = false;
@@ -118,7 +122,7 @@ export class ScalarsView implements View {
   /** What an answer depends on. */
   private question(): string {
     const { search, of, mode, from, to, pins, panel, together, table, open, shut, runs } = this.words;
-    return JSON.stringify([search, of, mode, from, to, pins, panel, together || table, [...open], [...shut], runs, this.state.params['b']]);
+    return JSON.stringify([search, of, mode, from, to, pins, panel, together || table, [...open], [...shut], runs, this.state.params['b']]); // grouping needs no answer
   }
 
   /** One question at a time; what changes meanwhile makes one more. */
@@ -150,8 +154,9 @@ export class ScalarsView implements View {
     const width = this.one?.width ?? this.grid?.width ?? 0;
     const question: Question = { of, mode, from, to, buckets: Math.min(4096, Math.max(200, width)) };
     const series = ids.length === 0 ? [] : await this.feed.series(ids, question);
-    this.all = [...series, ...(ids.length === 0 ? [] : await this.feed.seriesOfOthers(this.others(), ids, question))];
-    if (this.all.some(({ words }) => words.left > 0)) setTimeout(() => void this.ask(), 50);
+    if (this.words.runs.length > 0) await this.feed.lookAtRuns();
+    this.ofRuns = [...series, ...(ids.length === 0 ? [] : await this.feed.seriesOfOthers(this.others(), ids, question))];
+    if (this.ofRuns.some(({ words }) => words.left > 0)) setTimeout(() => void this.ask(), 50);
   }
 
   /** Runs that are drawn over this one. */
@@ -225,12 +230,21 @@ export class ScalarsView implements View {
     this.context.announce(whole ? 'The whole series' : `Steps ${text(from)} to ${text(to)}`);
   }
 
+  /** What is drawn of what was answered: a line for each run, or for each group of them. */
+  private group(): void {
+    const { name } = this.context.run;
+    const runs = this.feed.labelled([name, ...this.words.runs]);
+    this.groups = groupsOf(runs, this.words.group);
+    this.all = this.groups ? groupSeries(this.ofRuns, name, this.groups, this.words.spread) : this.ofRuns;
+    this.runsBar.show({ own: name, keys: this.words.runs.length > 0 ? groupKeys(runs, this.words.group) : [], groups: this.groups }, this.words);
+  }
+
   private async draw(): Promise<void> {
+    this.group();
     const nothing = this.feed.choices.length === 0 ? 'This run has no numbers yet. ' : this.nothingFound();
     const unseen = this.words.y === 'log' && this.all.some(({ words }) => !(extremes(words).min > 0)) ? 'Zero and negative numbers have no place on a logarithmic axis; symlog shows them. ' : '';
-    this.note.textContent = nothing + this.cut + unseen + stillReading(this.all) + unreadOutput(this.feed.output);
+    this.note.textContent = nothing + this.cut + unseen + fewerAtTheEnd(this.all) + stillReading(this.ofRuns) + unreadOutput(this.feed.output);
     this.note.hidden = this.note.textContent === '';
-    this.runsBar.show(this.context.run.name, this.words.runs);
     const look = (all: readonly Series[]) => lookOf(all, this.words, this.feed.train, this.state.step, this.firings);
     await this.one?.show(this.all, look(this.all), this.words);
     this.grid?.show(byChoice(this.feed.choices, this.all), look);

@@ -1,7 +1,7 @@
 // Tip: the values of all lines at the pointer, beside it.
 import { h, replace } from '../../draw/dom';
-import { count, short } from '../../draw/numbers';
-import { indexAt, type Series } from '../series';
+import { count } from '../../draw/numbers';
+import { indexAt, readInWords, type Series } from '../series';
 import type { Line } from './axis';
 import { stylesOf, type ChartLook, type LineStyle } from './look';
 
@@ -42,10 +42,7 @@ function headOf(all: readonly Series[], { axis, train }: Line, step: number): st
 }
 
 function rowOf(series: Series, style: LineStyle, step: number, dark: boolean): HTMLElement {
-  const at = indexAt(series, step);
   const mark = h('span', { class: 'mark' }, style.dash.length > 0 ? '┄' : '━');
   mark.style.color = dark ? style.dark : style.light;
-  const odd = series.oddities.find((each) => each.step === series.step[at]);
-  const value = at < 0 ? '' : odd ? { nan: 'NaN', positive_inf: '∞', negative_inf: '−∞' }[odd.kind] : short(series.value[at]!);
-  return h('tr', {}, h('td', {}, mark), h('td', {}, series.other ? `${series.label} of ${series.other.run}` : series.label), h('td', { class: 'number' }, value));
+  return h('tr', {}, h('td', {}, mark), h('td', {}, series.other ? `${series.label} of ${series.other.run}` : series.label), h('td', { class: 'number' }, readInWords(series, step)));
 }

@@ -1,6 +1,7 @@
 // What the link says of the scalars, read once.
 import type { ViewState } from '../view';
 import { axisOf, type Axis } from './axis';
+import type { Spread } from './group_mean';
 import type { YScale } from './look';
 
 /** More runs than these are a tangle, and slow. */
@@ -19,6 +20,9 @@ export interface Words {
   panel: string | undefined;
   /** Other runs that are drawn over this one. */
   runs: string[];
+  /** What overlaid runs are grouped by (groups.ts); undefined: each has its own lines. */
+  group: string | undefined;
+  spread: Spread;
   /** All that is found in one chart. */
   together: boolean;
   /** Sections that were folded away or opened. */
@@ -34,16 +38,21 @@ export interface Words {
 
 export function wordsOf(params: ViewState['params']): Words {
   const y = params['y'];
+  const runs = listOf(params['runs']).slice(0, MOST_RUNS);
+  const group = runs.length > 0 ? params['group'] : undefined;
+  const axis = axisOf(params['x']);
   return {
     search: params['q'] ?? '',
     of: params['of'],
     mode: params['mode'],
-    axis: axisOf(params['x']),
+    axis: group !== undefined && (axis === 'time' || axis === 'relative') ? 'train' : axis, // runs of a group share steps, not times
     y: y === 'log' || y === 'symlog' ? y : 'linear',
     smooth: Math.min(0.99, Math.max(0, Number(params['smooth'] ?? 0) || 0)),
     clip: params['clip'] === '1',
     panel: params['panel'],
-    runs: listOf(params['runs']).slice(0, MOST_RUNS),
+    runs,
+    group,
+    spread: params['spread'] === 'range' ? 'range' : 'deviation',
     together: params['together'] === '1',
     shut: new Set(listOf(params['shut'])),
     open: new Set(listOf(params['open'])),
