@@ -5,7 +5,7 @@
 // Chromium runs without a GPU. Runs are made by tests/page/sample_runs.cc; the server is the built program. Each sample
 // of a first picture is a new tab.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -151,6 +151,48 @@ async function runList(browser: Browser): Promise<Figure[]> {
   );
 }
 
+/** With as many columns as the list has values: until the row that is first by the new order is shown. */
+async function sortRuns(browser: Browser): Promise<Figure[]> {
+  const COLUMNS = Array.from({ length: 20 }, (_, i) => `parameter_${i}`);
+  return withRuns(
+    (runs) => {
+      runs.write('many', '.', 1_000);
+      for (const name of readdirSync(runs.folder)) addLabels(join(runs.folder, name), COLUMNS);
+    },
+    async (server) => {
+      const page = await letIn(browser, server);
+      await page.goto(server.at(`#/?columns=${COLUMNS.join(',')}`));
+      await page.waitForSelector('[data-runs="1000"]');
+      await page.waitForFunction(() => !document.body.textContent!.includes('still being read'), undefined, { timeout: 240_000 });
+      const samples: number[] = [];
+      for (let round = 0; round <= 2 * ROUNDS; ++round) {
+        const ms = await page.evaluate(async (column) => {
+          const head = [...document.querySelectorAll<HTMLElement>('th button')].find(({ title }) => title === column)!;
+          const order = () => head.closest('th')!.getAttribute('aria-sort');
+          const before = order();
+          const began = performance.now();
+          head.click();
+          while (order() === before) await new Promise((done) => setTimeout(done));
+          await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+          return performance.now() - began;
+        }, COLUMNS[round % COLUMNS.length]!);
+        if (round > 0) samples.push(ms);
+      }
+      await page.context().close();
+      return [{ name: 'page.sort_1k_runs_ms', samples, unit: 'ms', goal: atMost(100), limit: '1,000 runs, 20 columns, from the click on the head of a column to the frame that shows the new order' }];
+    },
+  );
+}
+
+/** Numbers in an order of their own for each label. */
+function addLabels(run: string, names: readonly string[]): void {
+  const file = join(run, 'run.json');
+  const known = JSON.parse(readFileSync(file, 'utf8')) as { labels: Record<string, string> };
+  const seed = Number(known.labels['seed']);
+  const labels = Object.fromEntries(names.map((name, i) => [name, String(((seed + 1) * (2 * i + 3)) % 997)]));
+  writeFileSync(file, JSON.stringify({ ...known, labels: { ...known.labels, ...labels } }));
+}
+
 // --- frames -----------------------------------------------------------------------------------------------------------
 
 /** The view draws anew when the cursor moves between the two steps of the run; the time until it has. */
@@ -179,6 +221,44 @@ async function headFrame(browser: Browser): Promise<Figure[]> {
       ];
     },
   );
+}
+
+/** Zoomed by the wheel in each frame. Without the limit of the screen, which would hide what is left of a frame. */
+async function overlayFrames(): Promise<Figure[]> {
+  const RUNS = 50;
+  const names = Array.from({ length: RUNS }, (_, i) => `run-${String(i).padStart(2, '0')}`);
+  const unlimited = await launcher.launch({ ...chromium, args: [...chromium.args, '--disable-frame-rate-limit', '--disable-gpu-vsync'] });
+  try {
+    return await withRuns(
+      (runs) => names.forEach((name) => runs.write('series', name, 2_000)),
+      async (server) => {
+        const page = await letIn(unlimited, server);
+        await page.goto(server.at(`#/run/${names[0]}/scalars?panel=loss&runs=${names.slice(1).join('%0A')}`));
+        await page.waitForFunction((count) => document.querySelectorAll('tr[data-series]').length === count, RUNS, { timeout: 60_000 });
+        const samples: number[] = [];
+        for (let round = 0; round <= ROUNDS; ++round) {
+          const fps = await page.evaluate(zoomingFrames, 1_000);
+          if (round > 0) samples.push(fps);
+        }
+        return [{ name: 'page.overlay_50_runs_fps', samples, unit: 'fps', goal: atLeast(60), limit: '50 runs of 2,000 points in one chart, zoomed by the wheel in each frame, drawn and composited by software' }];
+      },
+    );
+  } finally {
+    await unlimited.close();
+  }
+}
+
+/** In the page: frames a second for so long. */
+async function zoomingFrames(forMs: number): Promise<number> {
+  const over = document.querySelector<HTMLElement>('.u-over')!;
+  const { left, top, width, height } = over.getBoundingClientRect();
+  const began = performance.now();
+  let frames = 0;
+  for (; performance.now() - began < forMs; ++frames) {
+    await new Promise((done) => requestAnimationFrame(done));
+    over.dispatchEvent(new WheelEvent('wheel', { deltaY: frames % 20 < 10 ? -100 : 100, clientX: left + width / 2, clientY: top + height / 2, cancelable: true, bubbles: true }));
+  }
+  return (1000 * frames) / (performance.now() - began);
 }
 
 async function liveLatency(browser: Browser): Promise<Figure[]> {
@@ -375,7 +455,9 @@ const MEASURES: Record<string, Measure> = {
   'page.heatmap_ms': layerMap,
   'page.tensor_list_ms': tensorList,
   'page.run_list_ms': runList,
+  'page.sort_1k_runs_ms': sortRuns,
   'page.head_frame_ms': headFrame,
+  'page.overlay_50_runs_fps': overlayFrames,
   'profiler.open_1m_ms': openCalls,
   'page.tab_mb page.server_mb': memory,
   'page.hour_tab_mb': hourTab,

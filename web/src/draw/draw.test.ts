@@ -60,6 +60,7 @@ describe('numbers', () => {
     expect([bytes(12), bytes(1536), bytes(5e9)]).toEqual(['12 B', '1.50 KiB', '4.66 GiB']);
     expect([duration(20), duration(61000), duration(7200000), duration(90061000)]).toEqual(['20 ms', '1 min 1 s', '2 h', '1 d 1 h']);
     expect(age(1000, 66000)).toBe('1 min 5 s ago');
+    expect(age(1000, 66000, 1)).toBe('1 min ago');
     expect([numberOf(2), numberOf('-Infinity'), numberOf('NaN'), numberOf(null)]).toEqual([2, -Infinity, NaN, NaN]);
   });
 });

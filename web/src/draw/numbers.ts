@@ -36,8 +36,8 @@ export function bytes(value: number): string {
   return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
 }
 
-/** The two largest units: "3 min 5 s", "2 d 4 h". */
-export function duration(milliseconds: number): string {
+/** The largest units, as many as are wanted: "3 min 5 s", "2 d 4 h". */
+export function duration(milliseconds: number, most = 2): string {
   if (!(milliseconds >= 1000)) return `${Math.max(0, Math.round(milliseconds))} ms`;
   const seconds = Math.floor(milliseconds / 1000);
   const parts: [number, string][] = [
@@ -48,14 +48,14 @@ export function duration(milliseconds: number): string {
   ];
   const from = parts.findIndex(([amount]) => amount > 0);
   return parts
-    .slice(from, from + 2)
+    .slice(from, from + most)
     .filter(([amount]) => amount > 0)
     .map(([amount, unit]) => `${amount} ${unit}`)
     .join(' ');
 }
 
-export function age(unixMs: number, nowMs = Date.now()): string {
-  return nowMs - unixMs < 1000 ? 'just now' : `${duration(nowMs - unixMs)} ago`;
+export function age(unixMs: number, nowMs = Date.now(), mostUnits = 2): string {
+  return nowMs - unixMs < 1000 ? 'just now' : `${duration(nowMs - unixMs, mostUnits)} ago`;
 }
 
 /** JSON has no numbers for these; the API writes them as texts. */

@@ -152,6 +152,7 @@ export class Chart {
     });
     listenToGestures(plot.over, this.size === 'large', {
       by: (factor, at) => this.zoomBy(plot, factor, at),
+      settled: () => this.zoomed(plot),
       reset: () => this.events.zoom(undefined, undefined),
     });
   }
@@ -173,11 +174,17 @@ export class Chart {
     return this.all.filter(({ words }) => !this.look?.hidden.has(words.id));
   }
 
+  /** Of what is here, at once; what is finer is asked for when the hand rests. */
   private zoomBy(plot: UPlot, factor: number, at: number): void {
     const { min, max } = plot.scales['x']!;
-    if (min === undefined || max === undefined || min === null || max === null) return;
+    if (typeof min !== 'number' || typeof max !== 'number') return;
     const middle = min + at * (max - min);
-    this.events.zoom(this.stepAt(middle - factor * (middle - min)), this.stepAt(middle + factor * (max - middle)));
+    plot.setScale('x', { min: middle - factor * (middle - min), max: middle + factor * (max - middle) });
+  }
+
+  private zoomed(plot: UPlot): void {
+    const { min, max } = plot.scales['x']!;
+    if (typeof min === 'number' && typeof max === 'number') this.events.zoom(this.stepAt(min), this.stepAt(max));
   }
 
   private selected(plot: UPlot): void {

@@ -1,8 +1,10 @@
 // Zooming by hand: the wheel, two fingers, a double click.
 
 export interface Zooming {
-  /** `factor` below 1 shows less; `at`, from 0 to 1, is the place that stays. */
+  /** At once, and again and again; `factor` below 1 shows less; `at`, from 0 to 1, is the place that stays. */
   by(factor: number, at: number): void;
+  /** It is over for now. */
+  settled(): void;
   reset(): void;
 }
 
@@ -11,38 +13,33 @@ const SETTLED_MS = 120;
 
 /** Without `plainWheel` the wheel scrolls the page, and zooms only with Ctrl or Cmd, as two fingers on a pad do. */
 export function listenToGestures(element: HTMLElement, plainWheel: boolean, zooming: Zooming): void {
-  let factor = 1;
   let timer: ReturnType<typeof setTimeout> | undefined;
   element.addEventListener('wheel', (event) => {
     if (!plainWheel && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
-    factor *= event.deltaY > 0 ? STEP : 1 / STEP;
-    const at = placeIn(element, event.clientX);
+    zooming.by(event.deltaY > 0 ? STEP : 1 / STEP, placeIn(element, event.clientX));
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      zooming.by(factor, at);
-      factor = 1;
-    }, SETTLED_MS);
+    timer = setTimeout(() => zooming.settled(), SETTLED_MS);
   }, { passive: false });
   element.addEventListener('dblclick', () => zooming.reset());
   listenToPinch(element, zooming);
 }
 
 function listenToPinch(element: HTMLElement, zooming: Zooming): void {
-  let begin: { apart: number; at: number } | null = null;
-  let last = 1;
+  let last: { apart: number; at: number } | null = null;
   element.addEventListener('touchstart', (event) => {
-    begin = event.touches.length === 2 ? { apart: apartOf(event), at: placeIn(element, middleOf(event)) } : null;
-    last = 1;
+    last = event.touches.length === 2 ? { apart: apartOf(event), at: placeIn(element, middleOf(event)) } : null;
   }, { passive: true });
   element.addEventListener('touchmove', (event) => {
-    if (!begin || event.touches.length !== 2) return;
+    if (!last || event.touches.length !== 2) return;
     event.preventDefault();
-    last = begin.apart / Math.max(1, apartOf(event));
+    const apart = Math.max(1, apartOf(event));
+    zooming.by(last.apart / apart, last.at);
+    last.apart = apart;
   }, { passive: false });
   element.addEventListener('touchend', () => {
-    if (begin && Math.abs(last - 1) > 0.05) zooming.by(last, begin.at);
-    begin = null;
+    if (last) zooming.settled();
+    last = null;
   });
 }
 
