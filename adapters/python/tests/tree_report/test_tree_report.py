@@ -255,10 +255,10 @@ def test_each_objective_has_its_own_way_to_say_a_class(
     assert numbers_of(trainwarden.open(run))["classification"]["confusion"] == confusion
 
 
-def call(*arguments: str, module: str = "xgboost") -> subprocess.CompletedProcess[str]:
+def call(*arguments: str, module: str = "xgboost", **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", f"trainwarden.{module}.report", *arguments],
-        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONWARNINGS": "error"},
+        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONWARNINGS": "error", **variables},
     )  # fmt: skip
 
 
@@ -270,6 +270,11 @@ def test_the_command(binary: Any, tmp_path: Path) -> None:
     numbers = json.loads((tmp_path / "out" / "xgboost_report.json").read_text())["trainwarden_tree_report"]
     printed = call(binary[0].name, "--runs", str(tmp_path), "--json", module="lightgbm")
     assert json.loads(printed.stdout) == numbers and not (binary[0] / "reports").exists()
+
+
+def test_the_command_of_an_action_needs_no_run(binary: Any, tmp_path: Path) -> None:
+    told = call("--out", str(tmp_path / "out"), TRAINWARDEN_RUN_PATH=str(binary[0]))
+    assert (told.returncode, told.stderr) == (0, "") and (tmp_path / "out" / "xgboost_report.html").is_file()
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:

@@ -28,7 +28,10 @@ def _parser(module: str) -> argparse.ArgumentParser:
         epilog=_ENDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("run", metavar="RUN", help="a run's name or folder")
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", default=os.environ.get("TRAINWARDEN_RUN_PATH"),
+        help="a run's name or folder; may be left out in a command of the action exec",
+    )  # fmt: skip
     parser.add_argument(
         "--runs", metavar="DIR", help="folder that holds the runs (default: TRAINWARDEN_RUNS, else ./runs)"
     )
@@ -41,7 +44,10 @@ def _parser(module: str) -> argparse.ArgumentParser:
 
 def main(module: str, arguments: Optional[list[str]] = None) -> int:
     """Returns the exit code."""
-    options = _parser(module).parse_args(arguments)
+    parser = _parser(module)
+    options = parser.parse_args(arguments)
+    if not options.run:
+        parser.error("expected RUN, a run's name or folder")
     run = _folder_of(options.run, options.runs)
     try:
         if options.json and options.out is None:
