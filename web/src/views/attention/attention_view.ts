@@ -278,7 +278,8 @@ export class AttentionView implements View {
       this.items.set(String(this.selection?.item ?? 0));
     }
     const own = shown.mode === '' || shown.mode === 'global' ? '' : ` (${shown.mode} ${count(shown.modeStep)})`;
-    const compared = shown.comparedWith ? `, compared with ${shownText(shown.comparedWith)}` : this.isReference ? ', which others are compared with' : '';
+    const reference = this.isReference ? ', which others are compared with' : '';
+    const compared = shown.comparedWith ? `, compared with ${shownText(shown.comparedWith)}` : reference;
     this.status.textContent = `Step ${count(shown.step)}${own}${compared}`;
     drawn(this.element, shown.step);
   }

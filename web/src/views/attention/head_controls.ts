@@ -16,7 +16,8 @@ const ANY: StripRules = { many: true };
 
 const TOGETHER: readonly Choice[] = [['each', 'each in a colour'], ['mean', 'their mean'], ['rollout', 'rollout of all layers to this']];
 const BETWEEN_NAMES: readonly Choice[] = [['all', 'all'], ['aa', 'A to A'], ['ab', 'A to B'], ['ba', 'B to A'], ['bb', 'B to B']];
-const ROLLOUT = 'Rollout: 0.5 A + 0.5 I, multiplied from layer 0 to this one; A is the mean of a layer\'s heads (Abnar and Zuidema 2020)';
+const ROLLOUT = 'Rollout: 0.5 A + 0.5 I, multiplied from layer 0 to this one; ' +
+  'A is the mean of a layer\'s heads (Abnar and Zuidema 2020)';
 
 type Words = Record<string, string | undefined>;
 
@@ -49,12 +50,16 @@ export class HeadControls {
       'Weight at least', { min: 0, max: 1, step: 0.005 }, (threshold) => preview({ threshold }),
       (value) => change({ threshold: wordOf(String(value), String(DEFAULTS.threshold)) }),
     );
-    this.top = countBox('Strongest of each query', { min: 1, max: 1024 }, 'all', (value) => change({ top: wordOf(String(value ?? 0), String(DEFAULTS.top)) }));
+    this.top = countBox('Strongest of each query', { min: 1, max: 1024 }, 'all', (value) => {
+      change({ top: wordOf(String(value ?? 0), String(DEFAULTS.top)) });
+    });
     this.first = countBox('First tokens', { min: 1, max: 131072 }, 'all', (value) => change({ first: wordOf(String(value ?? 'all'), String(DEFAULTS.first)) }));
     this.mapping = chooser('A weight is', [['width', 'thickness'], ['opacity', 'opacity'], ['both', 'both']], (value) => change({ map: wordOf(value, DEFAULTS.mapping) }));
     this.curve = chooser('of its', [['linear', 'value'], ['sqrt', 'square root']], (value) => change({ curve: wordOf(value, DEFAULTS.curve) }));
     this.special = chooser('Special tokens', [['show', 'shown'], ['hide', 'hidden'], ['renormalise', 'hidden, their weight shared']], (value) => change({ special: wordOf(value, DEFAULTS.special) }));
-    this.widest = chooser('Widest is', [['one', 'a weight of 1'], ['own', 'the largest shown']], (value) => change({ brightest: wordOf(value, DEFAULTS.brightest) }));
+    this.widest = chooser('Widest is', [['one', 'a weight of 1'], ['own', 'the largest shown']], (value) => {
+      change({ brightest: wordOf(value, DEFAULTS.brightest) });
+    });
     this.rows = chooser('Rows', [['readable', 'readable'], ['all', 'all in sight']], (value) => change({ rows: wordOf(value, DEFAULTS.rows) }));
     const fields = h('div', { class: 'at-controls' }, this.often(), this.seldom());
     const drawer = drawerOf('Links, sentences, words', fields, this.gone.signal);
@@ -100,7 +105,8 @@ export class HeadControls {
 
   private seldom(): HTMLElement {
     const fields = h(
-      'div', { class: 'at-fields' }, this.threshold.element, this.mapping.element, this.curve.element, this.widest.element, this.special.element, this.rows.element,
+      'div', { class: 'at-fields' }, this.threshold.element, this.mapping.element, this.curve.element, this.widest.element,
+      this.special.element, this.rows.element,
     );
     return h('details', { class: 'at-details' }, h('summary', {}, 'Threshold and look of links'), fields);
   }

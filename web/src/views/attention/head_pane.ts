@@ -76,7 +76,11 @@ export class HeadPane implements Pane {
   async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
     const { weights, links, moment } = this;
     if (!weights || !links || !moment) return undefined;
-    const sheet = { run: this.context.run, weights, links, look: lookOfLinks(moment.selection, weights), description: this.description(), queries: this.queryCount(), drawing: this.picture.drawing?.(this.description()) };
+    const description = this.description();
+    const sheet = {
+      run: this.context.run, weights, links, look: lookOfLinks(moment.selection, weights), description, queries: this.queryCount(),
+      drawing: this.picture.drawing?.(description),
+    };
     return headFile(kind, sheet);
   }
 
@@ -110,7 +114,7 @@ export class HeadPane implements Pane {
       compared: weights.comparedWith ?? '',
     });
     const partial = this.partial() ? `${count(origin.length)} tokens are too many for all links: those of the tokens in focus are shown. The matrix shows all.` : '';
-    const compared = weights.comparedWith === null ? '' : `${weights.title}: links are changes from ${weights.comparedWith}, solid and orange where the weight is larger now, dashed and blue where it is smaller. The widest is a change of ${short(weights.largest, 3)}.`;
+    const compared = weights.comparedWith === null ? '' : changesNote(weights, weights.comparedWith);
     const recomputed = origin.recomputed ? 'Weights are worked out from the captured queries and keys.' : '';
     replace(this.note, [compared, recomputed, weights.labels.note, partial, this.sentenceNote(weights)].filter(Boolean).join(' '));
   }
@@ -119,7 +123,8 @@ export class HeadPane implements Pane {
   private sentenceNote(weights: Weights): string {
     const isWithoutB = weights.firstSentence === null;
     this.controls.showTokens(isWithoutB && this.moment?.selection.first !== 0);
-    return isWithoutB && this.moment?.selection.between !== 'all' ? 'No [SEP] among the tokens shown says where a second sentence begins: all links are shown.' : '';
+    if (!isWithoutB || this.moment?.selection.between === 'all') return '';
+    return 'No [SEP] among the tokens shown says where a second sentence begins: all links are shown.';
   }
 
   /** Are there rows of single queries only? */
@@ -254,4 +259,9 @@ export class HeadPane implements Pane {
       other === 'key' ? 'Key' : 'Query', ...weights.heads.flatMap((_, head) => [weights.headName(head), 'Rank']),
     ], rows);
   }
+}
+
+function changesNote(weights: Weights, than: string): string {
+  return `${weights.title}: links are changes from ${than}, solid and orange where the weight is larger now, ` +
+    `dashed and blue where it is smaller. The widest is a change of ${short(weights.largest, 3)}.`;
 }

@@ -25,7 +25,9 @@ export class HeadStrip {
   private rules: StripRules;
 
   /** `chosenAll`: the button for all heads, which a strip of a few may answer in a way of its own. */
-  constructor(private readonly choose: (heads: readonly number[]) => void, rules: StripRules, chosenAll?: (heads: readonly number[]) => void) {
+  constructor(
+    private readonly choose: (heads: readonly number[]) => void, rules: StripRules, chosenAll?: (heads: readonly number[]) => void,
+  ) {
     this.rules = rules;
     const { many } = rules;
     this.element = h(

@@ -159,7 +159,8 @@ export class MatrixPane implements Pane {
   private describe(row: Weights): string {
     const { origin } = row;
     const compared = row.comparedWith === null ? '' : `, change from ${row.comparedWith}`;
-    return `Layer ${origin.layer}, head ${row.heads[0]}${compared}, step ${origin.step}: ${count(origin.length)} queries downwards by ${count(origin.keyLength)} keys to the right. ` +
+    const size = `${count(origin.length)} queries downwards by ${count(origin.keyLength)} keys to the right`;
+    return `Layer ${origin.layer}, head ${row.heads[0]}${compared}, step ${origin.step}: ${size}. ` +
       'Arrows move over the cells, plus and minus enlarge and make smaller, 0 shows all.';
   }
 
@@ -179,9 +180,12 @@ export class MatrixPane implements Pane {
     const weights = row.given(query);
     if (!weights) return;
     const value = weights[key]!;
+    const isChange = row.comparedWith !== null;
     replace(
-      this.reading, h('bdi', {}, nameOf(row, { side: 'query', index: query })), row.comparedWith === null ? ' gives ' : ' to ', h('bdi', {}, nameOf(row, { side: 'key', index: key })), row.comparedWith === null ? ' ' : ': change ',
-      h('data', { value: exact(value, 'F32'), 'data-query': query, 'data-key': key }, exact(value, 'F32')), row.comparedWith === null && `, rank ${count(rankOf(weights, key))} of ${count(weights.length)}`,
+      this.reading, h('bdi', {}, nameOf(row, { side: 'query', index: query })), isChange ? ' to ' : ' gives ',
+      h('bdi', {}, nameOf(row, { side: 'key', index: key })), isChange ? ': change ' : ' ',
+      h('data', { value: exact(value, 'F32'), 'data-query': query, 'data-key': key }, exact(value, 'F32')),
+      !isChange && `, rank ${count(rankOf(weights, key))} of ${count(weights.length)}`,
     );
     this.card.show(row, { side: 'query', index: query }, key);
   }
@@ -195,7 +199,9 @@ export class MatrixPane implements Pane {
       nameOf(row, { side: 'key', index: key }), h('data', { value: exact(value, 'F32'), 'data-key': key }, exact(value, 'F32')),
     ]);
     const part = shown.length < weights.length ? `, the first ${count(shown.length)} of ${count(weights.length)} keys` : '';
-    replace(body, tableOf(`${row.comparedWith === null ? 'Stored weights' : `Changes from ${row.comparedWith}`} of ${nameOf(row, { side: 'query', index: this.cell.query })}${part}`, ['Key', row.comparedWith === null ? 'Weight' : 'Change'], rows));
+    const [what, column] = row.comparedWith === null ? ['Stored weights', 'Weight'] : [`Changes from ${row.comparedWith}`, 'Change'];
+    const title = `${what} of ${nameOf(row, { side: 'query', index: this.cell.query })}${part}`;
+    replace(body, tableOf(title, ['Key', column], rows));
   }
 
   private async dataOf(kind: SnapshotKind, row: Weights): Promise<Blob | undefined> {

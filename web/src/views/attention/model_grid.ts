@@ -1,4 +1,6 @@
 // Where the model view puts the picture of each head: in rows of layers, or one after another with captions.
+import type { Place } from './model_order';
+
 const LEAST_PX = 34;
 const MOST_PX = 240;
 const MARGIN_PX = 22; // for the numbers of layers and heads, where heads are in rows of layers
@@ -55,4 +57,9 @@ export function cellAt(grid: Grid, slot: number): [x: number, y: number] {
   const height = grid.cell + (grid.captions ? CAPTION_PX : 0);
   const margin = marginOf(grid);
   return [margin + (slot % grid.columns) * grid.cell, margin + Math.floor(slot / grid.columns) * height];
+}
+
+/** Which of the grid's places a head has; `index`: its place in the order. */
+export function slotOf(grid: Grid, place: Place, index: number): number {
+  return grid.captions ? index : place.layer * grid.columns + place.head;
 }

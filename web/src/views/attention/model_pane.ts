@@ -11,8 +11,9 @@ import { type Atlas, type LayerInfo, type Request, atlasOf } from './api';
 import { Disclosure, chooser } from './controls';
 import { dataAddressOf, pngFrom } from './drawing';
 import { MetricLines } from './metric_lines';
-import { CAPTION_PX, type Grid, type Room, cellAt, gridOfHeads, gridOfLayers, marginOf, sizeOf } from './model_grid';
+import { CAPTION_PX, type Grid, type Room, cellAt, gridOfHeads, gridOfLayers, sizeOf, slotOf } from './model_grid';
 import { type Place, metricAt, metricName, orderOf, placesOf } from './model_order';
+import { paintMargins, sharedBy } from './model_margins';
 import { headTable, rowsForFile } from './model_table';
 import { largestSize } from './neuron_math';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
@@ -61,8 +62,9 @@ export class ModelPane implements Pane {
     this.atlasBox.append(this.canvas, this.cells);
     this.cells.addEventListener('keydown', (event) => this.cellKey(event));
     element.classList.add('at-model-pane');
+    const fields = h('div', { class: 'at-fields' }, this.sort.element, this.channel.element, this.brightest.element, this.scale);
     element.append(
-      drawerOf('Order and colours', h('div', { class: 'at-fields' }, this.sort.element, this.channel.element, this.brightest.element, this.scale), this.gone.signal),
+      drawerOf('Order and colours', fields, this.gone.signal),
       this.summary, this.atlasBox, this.table.element, this.lines.element,
     );
     this.observer = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.schedule());
@@ -152,8 +154,11 @@ export class ModelPane implements Pane {
     const sharpest = orderOf(atlas, headsOf(moment.listing.layers), '-entropy')[0];
     const text = sharpest && !Number.isNaN(metricAt(atlas, 'entropy', sharpest))
       ? ` The sharpest is layer ${sharpest.layer}, head ${sharpest.head}, with an entropy of ${short(metricAt(atlas, 'entropy', sharpest), 3)} nats.` : '';
-    const groups = moment.selection.sort === 'similar' ? ` ${count(this.grouped().groups)} groups of heads that look alike (similarity of at least ${ALIKE} on average).` : '';
-    return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${groups || text}${moment.listing.layers.some((layer) => sharedBy(layer) > 1) ? ' Heads over one line share a key.' : ''} A click or Enter opens a head.`;
+    const groups = moment.selection.sort !== 'similar' ? ''
+      : ` ${count(this.grouped().groups)} groups of heads that look alike (similarity of at least ${ALIKE} on average).`;
+    const shared = moment.listing.layers.some((layer) => sharedBy(layer) > 1) ? ' Heads over one line share a key.' : '';
+    return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${groups || text}${shared} ` +
+      'A click or Enter opens a head.';
   }
 
   private places(): Place[] {
@@ -236,9 +241,9 @@ export class ModelPane implements Pane {
     context.imageSmoothingEnabled = false;
     context.font = '12px system-ui, sans-serif';
     context.fillStyle = theme.text;
-    if (!grid.captions) this.paintMargins(context, grid, theme.muted);
+    if (!grid.captions) paintMargins(context, grid, this.moment!.listing.layers, theme.muted);
     places.forEach((place, i) => {
-      const [x, y] = cellAt(grid, this.slot(place, i, grid));
+      const [x, y] = cellAt(grid, slotOf(grid, place, i));
       this.paintCell(context, place, x, y, grid.cell - 4);
       if (grid.captions) context.fillText(this.caption(place, i), x, y + grid.cell + CAPTION_PX - 6);
     });
@@ -250,38 +255,12 @@ export class ModelPane implements Pane {
     if (this.image) context.drawImage(this.image, 0, from, size, size, x, y, side, side);
   }
 
-  /** Numbers of layers and heads. */
-  private paintMargins(context: CanvasRenderingContext2D, grid: Grid, line: string): void {
-    const margin = marginOf(grid);
-    for (let row = 0; row < grid.rows; row++) context.fillText(String(row), 4, margin + row * grid.cell + grid.cell / 2 + 4);
-    for (let column = 0; column < grid.columns; column++) context.fillText(String(column), margin + column * grid.cell + 2, 12);
-    context.strokeStyle = line;
-    context.lineWidth = 2;
-    this.moment!.listing.layers.forEach((layer, row) => this.paintBrackets(context, grid, row, sharedBy(layer), layer.heads));
-  }
-
-  /** Lines below heads that share a key. */
-  private paintBrackets(context: CanvasRenderingContext2D, grid: Grid, row: number, share: number, heads: number): void {
-    const margin = marginOf(grid);
-    const y = margin + (row + 1) * grid.cell - 1.5;
-    for (let first = 0; share > 1 && first < heads; first += share) {
-      context.beginPath();
-      context.moveTo(margin + first * grid.cell, y);
-      context.lineTo(margin + Math.min(heads, first + share) * grid.cell - 5, y);
-      context.stroke();
-    }
-  }
-
-  private slot(place: Place, index: number, grid: Grid): number {
-    return grid.captions ? index : place.layer * grid.columns + place.head;
-  }
-
   /** A button over each picture: what the pointer, the keyboard and readers of the page use. */
   private placeCells(places: readonly Place[], grid: Grid, atlas: Atlas, moment: Moment): void {
     while (this.cells.children.length > places.length) this.cells.lastElementChild!.remove();
     places.forEach((place, i) => {
       const cell = (this.cells.children[i] as HTMLButtonElement | undefined) ?? this.newCell();
-      const [x, y] = cellAt(grid, this.slot(place, i, grid));
+      const [x, y] = cellAt(grid, slotOf(grid, place, i));
       const layer = moment.listing.layers[place.layer]!;
       Object.assign(cell.dataset, { layer: layer.layer, head: place.head });
       cell.style.left = `${x - 1}px`;
@@ -338,10 +317,6 @@ export class ModelPane implements Pane {
 
 function headsOf(layers: readonly LayerInfo[]): number[] {
   return layers.map((layer) => layer.heads);
-}
-
-function sharedBy(layer: LayerInfo | undefined): number {
-  return layer && layer.key_value_heads > 0 ? layer.heads / layer.key_value_heads : 1;
 }
 
 function sideOf(moment: Moment): number {

@@ -57,7 +57,8 @@ export interface Selection {
 }
 
 export const DEFAULTS = {
-  mode: 'model', together: 'each', words: 'pieces', between: 'all', first: 20, top: 8, threshold: 0.01, mapping: 'both', curve: 'sqrt', rows: 'readable', special: 'show', dims: 'index',
+  mode: 'model', together: 'each', between: 'all', first: 20, top: 8, threshold: 0.01, mapping: 'both', curve: 'sqrt',
+  rows: 'readable', special: 'show', dims: 'index',
   channel: 'max', brightest: 'one', sort: 'layer', metric: 'entropy',
 } as const;
 

@@ -79,7 +79,8 @@ export class TextPane implements Pane {
     const most = largestSize(this.shares);
     const { origin } = row;
     Object.assign(this.element.dataset, {
-      layer: origin.layer, heads: moment.selection.heads.join(','), step: origin.step, item: origin.item, query, length: origin.length, compared: row.comparedWith ?? '',
+      layer: origin.layer, heads: moment.selection.heads.join(','), step: origin.step, item: origin.item, query,
+      length: origin.length, compared: row.comparedWith ?? '',
     });
     replace(this.legend, `${legendOf(row, query)}: the strongest mark is ${short(most, 3)}. Click a token, or go with the arrows and press Enter, to see where it looks. ${row.labels.note}`);
     this.drawText(row, moment, most);
@@ -192,7 +193,8 @@ export class TextPane implements Pane {
 function legendOf(row: Weights, query: number): string {
   const who = row.title.toLowerCase();
   if (row.comparedWith === null) return `Marked by the weight that token ${query} gives, ${who}`;
-  return `Marked by the change of the weight that token ${query} gives, ${who}, from ${row.comparedWith}: orange and solid where it is larger now, blue and dashed where it is smaller`;
+  return `Marked by the change of the weight that token ${query} gives, ${who}, from ${row.comparedWith}: ` +
+    'orange and solid where it is larger now, blue and dashed where it is smaller';
 }
 
 /** '' for a weight, which has no sign. */

@@ -49,7 +49,10 @@ export class Tiles {
   private largestChange = 1; // in it
   private readonly tiles = new Map<string, Tile>();
 
-  constructor(private readonly context: PaneContext, readonly matrix: Matrix, readonly other: OtherMoment | null, private readonly arrived: () => void) {
+  constructor(
+    private readonly context: PaneContext, readonly matrix: Matrix, readonly other: OtherMoment | null,
+    private readonly arrived: () => void,
+  ) {
     this.levels = levelsOf(matrix.queries, matrix.keys);
   }
 
@@ -65,7 +68,8 @@ export class Tiles {
     loader.giveUpAllBut([...requests, ...also]);
     for (const [now, then] of pairs) {
       if (this.tiles.has(now.address)) continue;
-      Promise.all([loader.arrays(now), then && loader.arrays(then)]).then(([arrays, others]) => this.take(now, arrays, others), (error: unknown) => {
+      const both = Promise.all([loader.arrays(now), then && loader.arrays(then)]);
+      both.then(([arrays, others]) => this.take(now, arrays, others), (error: unknown) => {
         if (!(error instanceof Error && error.name === 'AbortError')) this.context.fail(error);
       });
     }
