@@ -95,7 +95,7 @@ test('the search, the scales, the smoothing and the table stand in the link', as
   await view.getByRole('button', { name: 'In one chart' }).click();
   await expect(view.locator('tr[data-series]')).toHaveCount(1);
   await expect(view.locator('tr[data-series]')).toContainText('gradient/conv1.weight mean');
-  await view.getByLabel('Number', { exact: true }).selectOption('l2');
+  await view.getByLabel('Statistic', { exact: true }).selectOption('l2');
   await expect(view.locator('tr[data-series]')).toContainText('l2');
   await expect(page).toHaveURL(/of=l2/);
 

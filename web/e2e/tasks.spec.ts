@@ -67,12 +67,22 @@ test('when did a head start to look at [SEP]', async ({ page, runs, server }) =>
   await user.click(page.getByRole('link', { name: 'attention', exact: true }));
   await user.click(page.getByRole('link', { name: 'Attention', exact: true }));
   await user.click(page.getByText('Heads over the training'));
-  await user.choose(page.locator('label').filter({ hasText: /^Number/ }).locator('select'), 'weight on separators');
+  await user.choose(page.locator('label').filter({ hasText: /^Metric/ }).locator('select'), 'weight on separators');
   const layer = page.locator('figure[data-layer="2"]');
   await expect(layer).toContainText(/Head \d changes most, at step \d+: [\d.]+ to [\d.]+/);
   await user.point(layer.locator('canvas'), { x: 60, y: 20 });
   await expect(layer).toContainText(/Step \d+: head 0 [\d.]+, head 1 [\d.]+, head 2 [\d.]+, head 3 [\d.]+/);
   await user.done('when head 3 of a layer started to look at [SEP]', 5);
+});
+
+test('which gradient is lost first', async ({ page, runs, server }) => {
+  runs.write('layers', 'layers', 60);
+  await visit(page, server);
+  const user = new NewUser(page);
+  await user.click(page.getByRole('link', { name: 'layers', exact: true }));
+  await user.click(page.getByRole('link', { name: 'Layers', exact: true }));
+  await expect(page.locator('[data-view="layers"]')).toContainText('NaN or Inf in 1 of 300 layers, first at step 30 in gradient/blocks.7.weight');
+  await user.done("which layer's gradient died first", 2);
 });
 
 test('a colleague is sent what is shown', async ({ page, runs, server, browser }) => {

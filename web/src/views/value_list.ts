@@ -52,7 +52,7 @@ export class ValueList<Row extends ValueRow> {
     this.table.element.hidden = true;
     this.toggle = h('button', { hidden: true, 'aria-pressed': 'false', onclick: () => context.change(this.isDrawn ? { axes: undefined, brush: undefined } : { axes: '1' }) }, 'Parallel coordinates');
     this.lines = kind.parallel ? this.parallel() : null;
-    const controls = h('div', { class: 'toolbar' }, h('label', { class: 'search' }, 'Find ', this.search), ...more, this.choice.element, this.toggle);
+    const controls = h('div', { class: 'toolbar' }, h('label', { class: 'search' }, 'Search ', this.search), ...more, this.choice.element, this.toggle);
     replace(element, h('div', { class: 'toolbar' }, ...title, drawerOf('Search, filters', controls), this.said), this.lines?.element, this.table.element, this.none);
   }
 

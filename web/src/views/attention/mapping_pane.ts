@@ -101,7 +101,7 @@ export class MappingPane implements Pane {
     const copy = button('Copy', () => void navigator.clipboard.writeText(this.output.value).then(
       () => this.context.announce('Copied'), () => this.output.select())); // where the browser forbids it, the text is marked for Ctrl+C
     replace(
-      this.form, h('h2', {}, 'Say it yourself'),
+      this.form, h('h2', {}, 'Assign them by hand'),
       h('p', {}, 'A name may have {layer} in it, which stands for a number. What is left empty is found out by the program.'),
       ...(Object.keys(ROLES) as Role[]).map((role) => this.nameField(role, listing.candidates[role])),
       h('div', { class: 'at-fields' }, this.numberField('heads', 'Heads'), this.numberField('key_value_heads', 'Heads of keys'), this.numberField('scale', 'Scale'),

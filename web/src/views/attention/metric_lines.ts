@@ -75,7 +75,7 @@ export class MetricLines {
   private askedFor = '';
 
   constructor(private readonly context: PaneContext) {
-    this.metric = chooser('Number', [], (value) => context.change({ metric: wordOf(value, DEFAULTS.metric) }));
+    this.metric = chooser('Metric', [], (value) => context.change({ metric: wordOf(value, DEFAULTS.metric) }));
     this.disclosure = new Disclosure('Heads over the training', (body) => {
       if (body.childElementCount === 0) body.append(this.metric.element, this.charts);
       this.ask();

@@ -7,7 +7,7 @@ import type { Words } from './words';
 export class Controls {
   readonly element: HTMLElement;
   private readonly search: HTMLInputElement;
-  private readonly of = select('Number', [['', 'as kept'], ...SERIES_NUMBERS.map((name): [string, string] => [name, name.replace('_', ' ')])]);
+  private readonly of = select('Statistic', [['', 'as kept'], ...SERIES_NUMBERS.map((name): [string, string] => [name, name.replace('_', ' ')])]);
   private readonly mode = select('Mode', [['', 'all modes'], ['train', 'train'], ['eval', 'eval'], ['predict', 'predict']]);
   private readonly x = select('X', [['', 'train step'], ['step', 'step of the run'], ['time', 'wall time'], ['relative', 'seconds since the start']]);
   private readonly y = select('Y', [['', 'linear'], ['log', 'log'], ['symlog', 'symlog']]);
@@ -36,7 +36,7 @@ export class Controls {
     this.back = h('button', { onclick: () => context.change({ panel: undefined, together: undefined }) }, '← All panels');
     this.together = h('button', { title: 'All that is found in one chart', onclick: () => context.change({ together: '1' }) }, 'In one chart');
     this.element = h('div', { class: 'toolbar' },
-      h('label', {}, 'Search ', this.search), h('label', {}, 'Number ', this.of), h('label', {}, 'Mode ', this.mode),
+      h('label', {}, 'Search ', this.search), h('label', {}, 'Statistic ', this.of), h('label', {}, 'Mode ', this.mode),
       h('label', {}, 'X ', this.x), h('label', {}, 'Y ', this.y),
       h('label', { title: 'Exponential moving average over the points shown; the raw line stays behind it' }, 'Smooth ', this.smooth, this.smoothText),
       h('label', { title: 'Leave out the highest and the lowest hundredth of the values' }, this.clip, 'Without outliers'),

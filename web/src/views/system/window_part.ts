@@ -114,7 +114,7 @@ export class WindowPart {
     replace(this.callControls,
       workers.length > 1 && h('label', {}, 'Worker ', choice(workers, chosen.worker, 'Worker', (of_worker) => this.context.change({ of_worker, window: undefined }))),
       h('label', {}, 'Step ', choice(steps.map(({ step }) => step), chosen.step, 'Recorded step', (window) => this.context.change({ window }))),
-      h('label', {}, 'Find ', search),
+      h('label', {}, 'Search ', search),
       h('button', { onclick: () => this.calls.zoom(2), title: 'Zoom in (+)' }, 'Zoom in'), h('button', { onclick: () => this.calls.zoom(0.5), title: 'Zoom out (−)' }, 'Zoom out'), h('button', { onclick: () => this.calls.fit(), title: 'The whole step (0)' }, 'Whole step'),
       h('button', { class: 'quiet', onclick: () => this.context.seek(chosen.step) }, `Go to step ${count(chosen.step)}`),
       h('span', { class: 'muted' }, `${counted(chosen.calls, 'call')}${chosen.lost_calls > 0 ? `, ${count(chosen.lost_calls)} lost` : ''}`));
@@ -129,7 +129,7 @@ export class WindowPart {
     if (document.activeElement?.id === 'flame-search') return;
     replace(this.flameControls,
       hasStacks && h('span', { class: 'toggle', role: 'group', 'aria-label': 'Stacks of' }, toggle('operators', 'Operators'), toggle('stacks', 'Python')),
-      h('label', {}, 'Find ', search),
+      h('label', {}, 'Search ', search),
       h('button', { onclick: () => this.flame.zoomTo(0), title: 'All (0)' }, 'Show all'));
   }
 

@@ -395,7 +395,7 @@ export class PicturesPane implements Pane {
     const rows = columns.flatMap((of) => Array.from({ length: of.rows }, (_, row) =>
       h('tr', {}, h('th', { scope: 'row', class: 'number' }, of.step), h('td', { class: 'number' }, this.firstRow() + row), h('td', { class: 'number' }, exact(of.low[row]!)),
         h('td', { class: 'number' }, exact(of.high[row]!)), h('td', { class: 'number' }, of.nan[row]!))));
-    const titles = ['step', 'row', 'lowest', 'highest', 'NaN'];
+    const titles = ['step', 'row', 'Min', 'Max', 'NaN'];
     return h('div', { class: 'tn-wide', tabindex: '0', role: 'region', 'aria-label': 'Limits of each picture' },
       h('table', { class: 'table' }, h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))), h('tbody', {}, ...rows)));
   }
