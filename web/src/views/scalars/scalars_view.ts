@@ -22,6 +22,8 @@ import { RunsBar } from './runs_bar';
 import { extremes, type Series } from '../series';
 import { wordsOf, type Words } from './words';
 
+const MOST_BUCKETS = 12_000; // of one quantity, of all runs together
+
 export class ScalarsView implements View {
   readonly keys: readonly KeyHelp[] = [
     { keys: '+  −', does: 'zoom in, out, around the cursor' },
@@ -152,7 +154,7 @@ export class ScalarsView implements View {
     const ids = this.words.panel !== undefined || this.words.together || this.words.table ? this.idsOfOneChart() : this.idsOfPanels();
     const { of, mode, from, to } = this.words;
     const width = this.one?.width ?? this.grid?.width ?? 0;
-    const question: Question = { of, mode, from, to, buckets: Math.min(4096, Math.max(200, width)) };
+    const question: Question = { of, mode, from, to, buckets: bucketsFor(width, 1 + this.others().length) };
     const series = ids.length === 0 ? [] : await this.feed.series(ids, question);
     if (this.words.runs.length > 0) await this.feed.lookAtRuns();
     this.ofRuns = [...series, ...(ids.length === 0 ? [] : await this.feed.seriesOfOthers(this.others(), ids, question))];
@@ -279,6 +281,11 @@ export class ScalarsView implements View {
         () => this.context.announce('The browser refused to copy; Export has CSV too'),
       );
   }
+}
+
+/** A least and a largest number for each pixel; of many runs for some pixels together, which is drawn in time. */
+function bucketsFor(width: number, runs: number): number {
+  return Math.min(4096, Math.max(200, Math.min(width, Math.floor(MOST_BUCKETS / runs))));
 }
 
 function faultText(fault: string | undefined, search: string): string {
