@@ -21,6 +21,7 @@ LOOPS = ["graph", "compiled", "eager", "two", "two_eager"]
 
 def guarded(runner: Runner, run: Path, *command: str, on_fire: str = "skip_step") -> Ended:
     rules = {"TRAINWARDEN_GUARD_RULES": "ExplodingTensor:collection_names=gradients", "TRAINWARDEN_ON_FIRE": on_fire}
+    rules["TRAINWARDEN_BUDGET"] = "100%"  # a busy machine would leave out weights of a step
     return runner.start(*command, environment={**runner.attached_environment(run), **rules})
 
 
