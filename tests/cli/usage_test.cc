@@ -27,6 +27,12 @@ TEST_F(Usage, TheHelpNamesEveryCommandAndTheExitCodes) {
   EXPECT_NE(outcome.out.find("3  a rule fired"), std::string::npos);
 }
 
+TEST_F(Usage, AnOptionThatMayBeGivenAgainIsNotShownAsOneOfManyWords) {
+  const std::string help = cli({"run", "--help"}).out;
+  EXPECT_NE(help.find("--include-collection NAME (repeatable)"), std::string::npos) << help;
+  EXPECT_EQ(help.find("NAME ..."), std::string::npos) << help;
+}
+
 TEST_F(Usage, WrongUsageIsTwoAndSaysWhatToDo) {
   EXPECT_EQ(cli({}).exit_code, 2);
   EXPECT_EQ(cli({"show"}).exit_code, 2);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "ui/cli/commands/all_commands.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/help_format.h"
 #include "ui/cli/commands/usage_error.h"
 #include "ui/cli/terminal/output.h"
 
@@ -57,6 +59,7 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Sees inside training jobs while they run, judges what it sees, and acts on the verdict.",
                "trainwarden");
   CommandAction action;
+  app.formatter(std::make_shared<HelpFormat>());  // before its commands are made, which take it over
   describe_program(app);
   add_all_commands(app, action);
   try {
