@@ -151,3 +151,26 @@ def test_a_second_training_has_time_of_its_own() -> None:
         if allowed.may_examine(step):
             allowed.examined(step, 5_000_000)
     assert allowed.spent_ns - spent <= 1e9 * SECOND_SECONDS
+
+
+def test_where_looks_are_dear_each_granted_training_has_its_first_ones() -> None:
+    clock = Clock()
+    allowance = Allowance(clock)
+
+    def fulls(first: int) -> int:
+        count = 0
+        for step in range(first, first + 100):
+            clock.now += 1_000_000
+            if allowance.may_examine(step):
+                allowance.examined(step, 100_000_000)
+                count += 1
+        return count
+
+    assert fulls(0) == 2
+    allowance.begin_again(100)
+    assert fulls(100) == 4
+    allowance.begin_again(200)  # too soon: whoever trains hundreds of models pays for few of them
+    assert fulls(200) == 0
+    clock.now += 3_000_000_000
+    allowance.begin_again(300)
+    assert fulls(300) == 4

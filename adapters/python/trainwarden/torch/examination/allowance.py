@@ -18,6 +18,9 @@ DEVICE_SECONDS = 0.25
 SECOND_SECONDS = 0.12
 GRANT_SECONDS = 0.02
 _GRANT_EVERY_SECONDS = 2.0
+# The first steps of a training are examined whatever is left, of later ones where something was granted: on a busy machine
+# a look costs several times as much, and so does the training.
+_MIN_FULLS, _MIN_FULLS_OF_LATER = 2, 4
 # What an examination is supposed to cost before one has been measured.
 _FIRST_FULL_NS = 8_000_000
 _FIRST_LIGHT_NS = 60_000
@@ -69,6 +72,7 @@ class Allowance:
         self._next_evaluation = 0
         self._full_ns = float(_FIRST_FULL_NS)
         self._light_ns = float(_FIRST_LIGHT_NS)
+        self._sure = _MIN_FULLS  # the steps before this one are examined
         self._first = 0  # step of the training, where the process trains several one after the other
         self._next_full = 0
         self._next_row = 0  # the step at which a short row of light looks is due
@@ -100,18 +104,18 @@ class Allowance:
         self._first = self._next_full = self._next_evaluation = self._next_row = step
         self._evaluations, self._evaluation = 0, None
         now = self._clock()
-        if self._granted == 0.0:
-            self._granted, self._granted_ns = SECOND_SECONDS, now
-        elif now - self._granted_ns > _GRANT_EVERY_SECONDS * 1e9:
-            self._granted_ns = now
-            self._granted += GRANT_SECONDS
+        if self._granted > 0.0 and now - self._granted_ns <= _GRANT_EVERY_SECONDS * 1e9:
+            return
+        self._granted += GRANT_SECONDS if self._granted > 0.0 else SECOND_SECONDS
+        self._granted_ns = now
+        self._sure = step + _MIN_FULLS_OF_LATER
 
     def may_examine(self, step: int) -> bool:
         """Is this train step, counted from 0, to be looked at in full?"""
         if self._asked > 0:
             return True
         is_due = step >= self._next_full or self._closer > 0 or self._is_late()
-        return is_due and (step < 2 or self._full_left() > self._full_ns)
+        return is_due and (step < self._sure or self._full_left() > self._full_ns)
 
     def are_last_fulls(self) -> bool:
         """Is there time for a few more full examinations only?"""
