@@ -97,8 +97,8 @@ Result<RouteMatch> Router::match(Method method, std::string_view address, std::s
 
 std::vector<Route> all_routes() {
   std::vector<Route> routes;
-  for (const auto& area : {run_routes(), series_routes(), layer_routes(), tensor_routes(), attention_routes(), rule_routes(),
-                           insight_routes(), profile_routes(), page_routes()}) {
+  for (const auto& area : {run_routes(), series_routes(), layer_routes(), tensor_routes(), attention_routes(),
+                           rule_routes(), insight_routes(), profile_routes(), page_routes()}) {
     routes.insert(routes.end(), area.begin(), area.end());
   }
   return routes;
