@@ -68,7 +68,7 @@ function large({ words, label, step, value }: Series): HTMLElement[] {
   const odd = words.nan + words.positive_inf + words.negative_inf;
   return [
     h('p', { class: `big${toneOf(last)}` }, short(last)),
-    h('p', { class: 'muted' }, `${label} at step ${words.last_step}, the least ${short(min)}${odd > 0 ? `, ${odd} not finite` : ''}`),
+    h('p', { class: 'muted' }, `${label} at step ${words.last_step}, Min ${short(min)}${odd > 0 ? `, ${odd} not finite` : ''}`),
     h('div', {}, picture),
   ];
 }

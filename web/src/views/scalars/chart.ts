@@ -7,7 +7,7 @@ import { short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
 import { pointsOf, stepAt } from './axis';
 import { listenToGestures } from './gestures';
-import { clippedRange, stylesOf, type ChartLook } from './look';
+import { axisWidth, clippedRange, stylesOf, type ChartLook } from './look';
 import { drawMarks } from './marks';
 import { smoothed, type Series } from '../series';
 import { Tip } from './tip';
@@ -122,7 +122,7 @@ export class Chart {
         x: { time: look.line.axis === 'time' },
         y: { distr: look.y === 'log' ? 3 : look.y === 'symlog' ? 4 : 1, asinh: 1, ...(look.clip ? { range: (_, low, high) => this.clipped(low, high) } : {}) },
       },
-      axes: [look.line.axis === 'time' ? axis : across, { ...axis, size: isSmall ? 52 : 70, values: (_, ticks) => ticks.map((tick) => (isSmall ? shortPlace(tick) : tick === null ? '' : short(tick, 3))) }],
+      axes: [look.line.axis === 'time' ? axis : across, { ...axis, size: (_, labels) => axisWidth(labels, isSmall ? 52 : 70), values: (_, ticks) => ticks.map((tick) => (isSmall ? shortPlace(tick) : tick === null ? '' : short(tick, 3))) }],
       series: [{}, ...lines],
       bands: bandsOf(all, styles.map(({ light, dark }) => (theme.dark ? dark : light)), look.smooth > 0),
       hooks: {

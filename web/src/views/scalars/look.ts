@@ -60,3 +60,13 @@ export function clippedRange(columns: readonly Float64Array[]): [low: number, hi
   const space = 0.05 * (high - low) || Math.abs(high) * 0.1 || 1;
   return [low - space, high + space];
 }
+
+/** Of the labels beside a chart, generously, and of what parts them from it. */
+const DIGIT_PIXELS = 7;
+const TICK_PIXELS = 20;
+
+/** Pixels beside a chart for the longest of its labels, and the tick. */
+export function axisWidth(labels: string[] | null, min: number): number {
+  const longest = Math.max(0, ...(labels ?? []).map((label) => label?.length ?? 0));
+  return Math.max(min, longest * DIGIT_PIXELS + TICK_PIXELS);
+}

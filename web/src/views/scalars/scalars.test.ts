@@ -5,7 +5,7 @@ import { lineOf, placeOf, places, pointsOf, stepAt, TrainSteps } from './axis';
 import { choose, MOST_SHOWN, type Choice } from './choice';
 import { csvRows, svg } from './exports';
 import { legendOf, tableOf } from './legend';
-import { clippedRange, stylesOf } from './look';
+import { axisWidth, clippedRange, stylesOf } from './look';
 import { byChoice } from './panel_grid';
 import { quantityOf, sectionsOf } from './panels';
 import { stillReading, unreadOutput } from './reading';
@@ -228,5 +228,13 @@ describe('what is shown', () => {
   it('follows from the words of the link', () => {
     expect(wordsOf({ y: 'log', x: 'time', smooth: '0.6', from: '3', pin: 'a\nb', table: '1' })).toMatchObject({ y: 'log', axis: 'time', smooth: 0.6, from: 3, to: undefined, pins: ['a', 'b'], table: true });
     expect(wordsOf({ y: 'cubic', smooth: '7', from: 'x' })).toMatchObject({ y: 'linear', smooth: 0.99, from: undefined });
+  });
+});
+
+describe('labels beside a chart', () => {
+  it('have room for the longest one', () => {
+    expect(axisWidth(['0', '0.0025'], 52)).toBe(62);
+    expect(axisWidth(['0', '5'], 52)).toBe(52);
+    expect(axisWidth(null, 70)).toBe(70);
   });
 });
