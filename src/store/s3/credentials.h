@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "core/base/clock.h"
