@@ -98,6 +98,27 @@ def test_the_run_is_there_when_the_training_has_ended(bucket: BucketServer) -> N
     assert (trial.state, trial.steps()) == (tw.RunState.COMPLETED, list(range(5)))
 
 
+ADDING = """
+import os, sys, time, trainwarden as tw
+with tw.Hook(sys.argv[1], save_all=True) as hook:
+    hook.step()
+while tw._spool._copies[hook.run_dir]._is_sending():
+    time.sleep(0.02)
+os.mkdir(os.path.join(hook.run_dir, "more"))
+open(os.path.join(hook.run_dir, "more", "late.txt"), "w").write("late")
+if len(sys.argv) > 2:
+    tw._spool.added_to(hook.run_dir)
+"""
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_files_that_come_after_the_end_of_a_run_are_sent_too(bucket: BucketServer, is_told: bool) -> None:
+    address = f"s3://bucket/hooks/late-{is_told}"
+    subprocess.run([sys.executable, "-c", ADDING, address, *(["told"] if is_told else [])], check=True, timeout=120)
+    assert ("hooks/late-%s/more/late.txt" % is_told in bucket.objects(f"hooks/late-{is_told}/")) == is_told
+    assert mirrors_of(address) == []
+
+
 def test_a_finished_run_is_not_written_over(bucket: BucketServer) -> None:
     address = "s3://bucket/hooks/twice"
     end(start(address))

@@ -53,6 +53,7 @@ class Copy:
         self.address = address.rstrip("/")
         self._process: Optional[subprocess.Popen[bytes]] = None  # when it was started here
         self._of = os.getpid()
+        self._has_more = False  # that came when the run was over, and the program may have looked before
 
     def start(self) -> None:
         """Starts the program, unless it runs. What is wrong is logged: the training goes on."""
@@ -89,10 +90,13 @@ class Copy:
         becomes of it. Other ranks that still train are not waited for."""
         if self._of != os.getpid():
             return
-        if self._process is not None and self._process.poll() is not None:
+        if self._process is not None and self._process.poll() is not None and not self._has_more:
             return  # it ends by itself when the run is over, or has said why it could not be sent
-        self.start()  # does nothing as a rule: another rank's may have ended before this one had begun
         deadline_s = time.monotonic() + _LAST_WAIT_S
+        while self._has_more and self._is_sending() and time.monotonic() < deadline_s:
+            time.sleep(_GLANCE_S)
+        self._has_more = False
+        self.start()  # does nothing as a rule: another rank's may have ended before this one had begun
         while self._is_sending():
             if self._is_written() or time.monotonic() >= deadline_s:
                 _logger.warning(
@@ -154,6 +158,12 @@ class Copy:
                 return _program.plain(log.read(_SAID_BYTES).decode(errors="replace"))
         except OSError:
             return ""
+
+
+def added_to(folder: str) -> None:
+    """Files were put into the folder of a run that is over: they are to be in its bucket, too, if it has one."""
+    for copy in _copies.values():
+        copy._has_more |= os.path.realpath(copy.folder) == os.path.realpath(folder)
 
 
 def redirect(options: Any) -> Optional[Copy]:

@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 import numpy as np
 import trainwarden
+from trainwarden._spool import added_to
 
 from ..exceptions import SMDebugValueError
 from .collection_plan import by_hand_names
@@ -143,6 +144,7 @@ class Recording:
             get_logger().warning("not saved: %d tensors or numbers, %d bytes, %s: %s", *what)
         if self._tensorboard is not None:
             self._tensorboard.finish()
+            added_to(self.core.run_dir)
 
 
 def leave_attached() -> None:
