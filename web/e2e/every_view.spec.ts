@@ -69,6 +69,7 @@ test('a narrow screen has the content first in each view, its controls in a draw
   }
   for (const [id, first] of [['confusion', '.confusion-frame canvas'], ['tensors', '.tn-rows']] as const) {
     await page.goto(server.at(`#/run/training/${id}`));
+    await expect(page.locator(first), id).toBeVisible();
     await expect(page.locator(`[data-view="${id}"] select`).first()).toBeHidden();
     expect((await page.locator(first).boundingBox())!.y, id).toBeLessThan(320);
   }
