@@ -113,6 +113,7 @@ test('a server that has ended is told as such', async ({ page, runs, server }) =
   runs.write('training');
   await visit(page, server, '#/run/training/home');
   await expect(page.locator('[data-view="home"]')).toContainText('Progress');
+  await expect(page.getByRole('link', { name: 'All scalars' })).toBeVisible(); // all of it is there
   server.close();
   await expect(page.getByRole('alert')).toContainText('The server does not answer', { timeout: 30_000 });
   expect(await axeViolations(page)).toEqual([]);

@@ -71,12 +71,17 @@ export class HomeView implements View {
       await this.askSystem();
       this.draw();
     } catch (error) {
-      if (!this.gone.signal.aborted) replace(this.element, h('div', { class: 'fault', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+      if (!this.gone.signal.aborted && !this.staysWithout(error)) replace(this.element, h('div', { class: 'fault', role: 'alert' }, error instanceof Error ? error.message : String(error)));
     }
     setTimeout(() => {
       this.asking = false;
       if (this.again && !this.gone.signal.aborted) void this.ask();
     }, NEWS_MS);
+  }
+
+  /** The page says itself that its server is gone, and that what is shown stays. */
+  private staysWithout(error: unknown): boolean {
+    return error instanceof SourceError && error.code === 'unreachable' && this.element.querySelector('.cards') !== null;
   }
 
   /** With what rules found. A file that was made before there were diagnoses has none. */
