@@ -3,7 +3,7 @@
 export interface Zooming {
   /** At once, and again and again; `factor` below 1 shows less; `at`, from 0 to 1, is the place that stays. */
   by(factor: number, at: number): void;
-  /** It is over for now. */
+  /** The hand has rested for a moment. */
   settled(): void;
   reset(): void;
 }

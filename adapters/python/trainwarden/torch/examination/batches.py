@@ -103,7 +103,12 @@ def row_prints(value: torch.Tensor, rows: int = _PRINTED_ROWS) -> Optional[torch
     where they hold too little to be told apart."""
     if value.dim() < 2 or value.numel() // value.shape[0] < 4:
         return None
-    flat = value.detach()[:rows].reshape(min(rows, value.shape[0]), -1)[:, :_PRINTED].to(torch.float64)
+    return prints_of(value[:rows])
+
+
+def prints_of(value: torch.Tensor) -> torch.Tensor:
+    """A number for each sample that equal samples share."""
+    flat = value.detach().reshape(value.shape[0], -1)[:, :_PRINTED].to(torch.float64)
     return flat @ _weights_on(flat.device)[: flat.shape[1]]
 
 
@@ -239,7 +244,7 @@ class Compared:
         if rows.shape[1] != length or not 4 <= length <= 4096:
             return
         stays = (rows == rows[:, -1:]).reshape(*rows.shape[:2], -1).all(dim=2)
-        filled = stays.flip(1).long().cumprod(dim=1).flip(1)
+        filled = up_to_the_end(stays).long()
         filled = filled * (filled.sum(dim=1, keepdim=True) > 1)  # the last one alone is as it is
         runs = filled.float().mean(dim=1)
         kept = (1 - filled).reshape(*filled.shape, *[1] * (target.dim() - 2)).expand(target.shape)
@@ -254,7 +259,7 @@ class Compared:
         if not 4 <= rows.shape[1] <= 4096 or target.numel() > 16384:
             return
         last = rows[:, -1].mode().values
-        runs = (rows == last).flip(1).long().cumprod(dim=1).sum(dim=1).float() / rows.shape[1]
+        runs = up_to_the_end(rows == last).float().mean(dim=1)
         scores, labels = self.scores()
         kept = (rows != last).reshape(-1) & self.valid(labels, scores.shape[-1])
         losses = -torch.log_softmax(scores, dim=-1).gather(1, labels.clamp(0, scores.shape[-1] - 1).long()[:, None])[:, 0]
@@ -404,10 +409,15 @@ def _marked(rows: torch.Tensor) -> torch.Tensor:
     return marked * ((share > 0.1) & (share < 0.9))
 
 
+def up_to_the_end(places: torch.Tensor) -> torch.Tensor:
+    """Of places of rows those from which on, up to the end of the row, all are among these. Shape [rows, places]."""
+    return places.flip(1).long().cumprod(dim=1).flip(1).bool()
+
+
 def _lengths(rows: torch.Tensor) -> torch.Tensor:
     """Of each row, without what most rows end with."""
     last = rows[:, -1].mode().values
-    return rows.shape[1] - (rows == last).flip(1).long().cumprod(dim=1).sum(dim=1)
+    return rows.shape[1] - up_to_the_end(rows == last).sum(dim=1)
 
 
 def _matches_of_shifts(tokens: torch.Tensor, wanted: torch.Tensor) -> Optional[torch.Tensor]:

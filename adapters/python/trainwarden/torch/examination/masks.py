@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 import torch
 
+from .batches import up_to_the_end
 from .numbers import Numbers, is_measurable
 
 _TINY = 1e-12
@@ -140,5 +141,5 @@ def trailing(given: torch.Tensor) -> Optional[torch.Tensor]:
         ends = rows == rows[:, -1].mode().values if rows.dim() == 2 else None
     if ends is None:
         return None
-    padding = ends.flip(1).long().cumprod(dim=1).flip(1).bool()
+    padding = up_to_the_end(ends)
     return padding if bool(padding.any()) and not bool(padding.all()) else None

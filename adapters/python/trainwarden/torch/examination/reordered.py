@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import torch
 
-from .batches import tensors_in
+from .batches import prints_of, tensors_in
 from .numbers import Numbers, is_measurable
 
 _MAX_TENSORS = 4
@@ -41,8 +41,8 @@ class Reordered:
         alike = [each for each in self._drawn if each.shape == value.shape and each.dtype == value.dtype]
         if any(torch.equal(each, value) for each in alike):
             return 0.0
-        rows = sorted_rows(value)
-        return 1.0 if any(torch.equal(sorted_rows(each), rows) for each in alike) else math.nan
+        rows = prints_of(value).sort().values
+        return 1.0 if any(torch.equal(prints_of(each).sort().values, rows) for each in alike) else math.nan
 
     def add(self, numbers: Numbers) -> None:
         if not math.isnan(self._input) and not math.isnan(self._target):
@@ -52,10 +52,3 @@ class Reordered:
 def _is_comparable(value: torch.Tensor) -> bool:
     has_samples = is_measurable(value) and value.dim() >= 1 and value.shape[0] >= _MIN_SAMPLES
     return has_samples and value.device.type == "cpu" and 0 < value.numel() <= _MAX_ELEMENTS
-
-
-def sorted_rows(value: torch.Tensor) -> torch.Tensor:
-    """A number for each sample that equal samples share, in rising order."""
-    flat = value.detach().reshape(value.shape[0], -1)[:, :256].double()
-    weights = torch.sin(torch.arange(1, flat.shape[1] + 1, dtype=torch.float64))
-    return (flat * weights).sum(dim=1).sort().values
