@@ -7,8 +7,9 @@
 //
 //   look_at(None)           every call is for `ours`; so it is at first
 //   look_at(ids)            only those are whose first argument has one of these ids
-//   note_in_training(ids)   those of these objects pass while their attribute `training` is true, and are only noted:
-//                           take_noted() says whether there was one since the last time
+//   note_in_training(ids, may_pass)
+//                           those of these objects pass while their attribute `training` is true and may_pass() gives
+//                           True, and are only noted: take_noted() says whether there was one since the last time
 //   count(id, thread, end, late, noting)
 //                           calls in this thread with this object alone pass, and then end() is called. When it gives
 //                           True the gate `noting` forgets what it has noted, else late(object) is called. id 0: none
@@ -80,6 +81,7 @@ struct Gate {
   PyObject* late;
   PyObject* noting;
   PyObject* behind;
+  PyObject* may_pass;
   Looks* looks;
 };
 
@@ -106,6 +108,15 @@ bool is_training(PyObject* object) {
   const bool answer = training == Py_True;
   Py_XDECREF(training);
   return answer;
+}
+
+// False for an error, too: then it is for `ours` to meet it.
+bool may_pass(const Gate& gate) {
+  PyObject* const answer = PyObject_CallNoArgs(gate.may_pass);
+  if (answer == nullptr) PyErr_Clear();
+  const bool passes = answer == Py_True;
+  Py_XDECREF(answer);
+  return passes;
 }
 
 // A call that has returned is counted. nullptr when that raises what is the program's, as a request to stop does.
@@ -157,7 +168,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and
       const bool ends = result != nullptr && looks.counted == id && gate.end != Py_None;
       return ends ? counted(gate, first, result) : result;
     }
-    if (first == nullptr || !looks.in_training.holds(id) || !is_training(first)) {
+    if (first == nullptr || !looks.in_training.holds(id) || !is_training(first) || !may_pass(gate)) {
       return PyObject_Vectorcall(gate.ours, arguments, count_and_flag, names);
     }
     looks.noted = true;
@@ -172,8 +183,13 @@ PyObject* look_at(PyObject* self, PyObject* ids) {
   Py_RETURN_NONE;
 }
 
-PyObject* note_in_training(PyObject* self, PyObject* ids) {
-  if (!gate_of(self).looks->in_training.read(ids)) return nullptr;
+PyObject* note_in_training(PyObject* self, PyObject* arguments) {
+  Gate& gate = gate_of(self);
+  PyObject* ids = nullptr;
+  PyObject* may_pass = nullptr;
+  if (PyArg_ParseTuple(arguments, "OO:note_in_training", &ids, &may_pass) == 0) return nullptr;
+  if (!gate.looks->in_training.read(ids)) return nullptr;
+  replace(gate.may_pass, new_ref(may_pass));
   Py_RETURN_NONE;
 }
 
@@ -231,15 +247,16 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   const Gate& gate = gate_of(self);
   Py_VISIT(Py_TYPE(self));
-  for (PyObject* const each : {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting, gate.behind})
+  for (PyObject* const each :
+       {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting, gate.behind, gate.may_pass})
     Py_VISIT(each);
   return 0;
 }
 
 int clear(PyObject* self) {
   Gate& gate = gate_of(self);
-  for (PyObject** const each :
-       {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting, &gate.behind}) {
+  for (PyObject** const each : {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting,
+                                &gate.behind, &gate.may_pass}) {
     replace(*each, nullptr);
   }
   return 0;
@@ -264,8 +281,9 @@ PyMethodDef methods[] = {
     {"look_at", look_at, METH_O,
      "look_at($self, ids, /)\n--\n\nWhich calls are ours: of the objects with these ids; "
      "None: all."},
-    {"note_in_training", note_in_training, METH_O,
-     "note_in_training($self, ids, /)\n--\n\nOf which objects a call in training mode is only noted."},
+    {"note_in_training", note_in_training, METH_VARARGS,
+     "note_in_training($self, ids, may_pass, /)\n--\n\nOf which objects a call in training mode is only noted, while "
+     "may_pass() gives True."},
     {"take_noted", take_noted, METH_NOARGS, "take_noted($self, /)\n--\n\nWas a call noted since the last time?"},
     {"count", count, METH_VARARGS,
      "count($self, id, thread, end, late, noting, /)\n--\n\nCalls with this object alone pass, and then end() is "

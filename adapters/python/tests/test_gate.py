@@ -87,13 +87,25 @@ def test_calls_in_training_are_noted(gate: Any, training: object, heard: str, no
     thing = Thing()
     thing.training = training  # type: ignore[assignment]
     gate.look_at({id(thing)})
-    gate.note_in_training({id(thing)})
+    gate.note_in_training({id(thing)}, lambda: True)
     assert gate(thing)[0] == heard
     assert [gate.take_noted(), gate.take_noted()] == [noted, False]
 
 
+def _fails() -> bool:
+    raise ValueError("no answer")
+
+
+@pytest.mark.parametrize("may_pass, heard", [(lambda: True, "theirs"), (lambda: False, "ours"), (_fails, "ours")])
+def test_calls_in_training_are_asked_about(gate: Any, may_pass: Callable[[], bool], heard: str) -> None:
+    thing = Thing()
+    gate.note_in_training({id(thing)}, may_pass)
+    assert gate(thing)[0] == heard
+    assert gate.take_noted() == (heard == "theirs")
+
+
 def test_what_has_no_mode_is_ours(gate: Any) -> None:
-    gate.note_in_training({id(gate)})
+    gate.note_in_training({id(gate)}, lambda: True)
     assert gate(gate)[0] == "ours"
 
 
@@ -107,7 +119,7 @@ class Counting:
         self.gate = Gate(theirs, ours)
         self.thing = Thing()
         self.gate.count(id(self.thing), threading.get_ident(), self.end, self.late.append, self.calls)
-        self.calls.note_in_training({id(self.thing)})
+        self.calls.note_in_training({id(self.thing)}, lambda: True)
 
     def end(self) -> bool:
         return self.answers.pop(0)

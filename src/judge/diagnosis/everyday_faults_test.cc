@@ -164,14 +164,29 @@ TEST(Modes, ACopyWhoseStatisticsAreAsTheyWereMade) {
 }
 
 TEST(Modes, AnEvaluationInTrainingModeBetweenTheSteps) {
-  const auto confidence = [](double steps) {
+  const auto confidence = [](double steps, double begun = 0, double others = 0) {
     TrainingUnderTest training;
     training.modules = R"({"name":"0","kind":"Dropout","leaf":true},{"name":"2","kind":"Linear","leaf":true})";
-    training.counts = {40, 40, 40, 40, 150, 150, 0, 0, 0, 0, 0, steps};
+    training.counts = {40, 40, 40, 40, 150, 150, 0, 0, 0, 0, 0, steps, begun, others};
     return confidence_of(training.diagnosis(), "training_mode_in_evaluation");
   };
   EXPECT_GT(confidence(2), 0.8);
-  EXPECT_LT(confidence(40), 0.5);  // as of a teacher
+  EXPECT_LT(confidence(40), 0.5);        // as of a teacher
+  EXPECT_GT(confidence(40, 4000), 0.8);  // steps that were only counted are among the 40
+  EXPECT_LT(confidence(3900, 4000), 0.5);
+  EXPECT_EQ(confidence(2, 4000, 400), 0);  // most of the evaluation is in its own mode
+}
+
+TEST(Machine, MemoryThatGrowsBetweenLooks) {
+  const auto confidence = [](auto bytes_at) {
+    Values steps, bytes;
+    for (int step = 20; step < 200; step += 4) steps.push_back(step), bytes.push_back(bytes_at(step));
+    return confidence_with({{"memory_steps", steps}, {"memories", bytes}}, "memory_leak");
+  };
+  EXPECT_GT(confidence([](int step) { return 3e8 + 1e6 * step; }), 0.8);
+  EXPECT_EQ(confidence([](int step) { return 3e8 + 1e5 * step; }), 0);                // 18 MB
+  EXPECT_EQ(confidence([](int step) { return 3e8 + 1e6 * std::min(step, 90); }), 0);  // it has come to its end
+  EXPECT_EQ(confidence([](int step) { return step < 100 ? 3e8 : 6e8; }), 0);          // something was loaded
 }
 
 TEST(Data, AFeatureThatIsFilledInForOneClass) {

@@ -19,7 +19,8 @@ constexpr std::size_t kMaxRules = 256;
 constexpr std::size_t kMaxBadBatches = 256;
 
 // The losses and fingerprints of several steps are written together: those are series, not parts of one step.
-constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints";
+constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints",
+                           kMemorySteps = "memory_steps", kMemories = "memories";
 
 // Of a series that has grown too long each second member goes, but for the first ones, which tell how the training
 // began, and for the later half, which tells how it goes on: at what distances it was looked at must not matter to who
@@ -55,6 +56,22 @@ void add_losses(StepNumbers& series, const Snapshot& record) {
   }
 }
 
+// What was read in between, and what it was when that was written. Steps rise.
+void add_memory(std::vector<std::pair<std::int64_t, double>>& memory, const Snapshot& record) {
+  const auto add = [&](double step, double bytes) {
+    if (!std::isfinite(step) || !(bytes > 0)) return;
+    const auto at = static_cast<std::int64_t>(step);
+    if (!memory.empty() && memory.back().first >= at) return;
+    make_room(memory, kMaxPrints);
+    memory.emplace_back(at, bytes);
+  };
+  const Values* const steps = record.find(kMemorySteps);
+  const Values* const bytes = record.find(kMemories);
+  const std::size_t count = steps == nullptr || bytes == nullptr ? 0 : std::min(steps->size(), bytes->size());
+  for (std::size_t i = 0; i < count; ++i) add((*steps)[i], (*bytes)[i]);
+  add(static_cast<double>(record.step), record.at("memory"));
+}
+
 // A mean squared error that the program computes itself is the loss where the training's is one.
 Evaluated evaluated(const Snapshot& record, const Structure& structure) {
   Evaluated result;
@@ -70,7 +87,7 @@ Evaluated evaluated(const Snapshot& record, const Structure& structure) {
 
 Counts counts_of(const Values& values) {
   const auto at = [&](std::size_t index) { return index < values.size() ? values[index] : 0; };
-  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9), at(10), at(11)};
+  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9), at(10), at(11), at(12), at(13)};
 }
 
 }  // namespace
@@ -171,12 +188,9 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   if (const double step = record.at("step"); std::isfinite(step)) {
     record.step = static_cast<std::int64_t>(step);
     last_step = std::max(last_step, record.step);
-    if (const double bytes = record.at("memory"); std::isfinite(bytes)) {
-      make_room(memory, kMaxPrints);
-      memory.emplace_back(record.step, bytes);
-    }
+    add_memory(memory, record);
   }
-  for (const std::string_view series : {kLookSteps, kLooks, kPrintSteps, kPrints})
+  for (const std::string_view series : {kLookSteps, kLooks, kPrintSteps, kPrints, kMemorySteps, kMemories})
     record.values.erase(std::string(series));
   const bool is_full = record.find("gradient") != nullptr || record.find("loss") != nullptr;
   if (!is_full) return;

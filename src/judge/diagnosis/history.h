@@ -151,6 +151,8 @@ struct Counts {
   double forward = 0, backward = 0, step = 0, zero = 0;
   double no_grad = 0, no_grad_training = 0, grad_in_eval = 0, clip = 0, optimizers_made = 0, repeats = 0;
   double no_grad_steps = 0;  // that had calls without gradients in training mode; 0 in runs of older versions
+  double train_steps = 0;    // that have ended, also those of which only such calls were seen; the same
+  double other_steps = 0;    // of evaluation and prediction: a call without gradients each; the same
 };
 
 // What a rule has found, for the diagnosis to weigh.

@@ -40,10 +40,12 @@ void look_for_modes(const Case& seen, Findings& findings) {
   const std::vector<std::string> modal = modal_modules(seen);
   if (modal.empty()) return;
   const Counts& counts = seen.history.counts;
-  if (!seen.symptoms.is_adversarial && counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * counts.no_grad) {
+  const double no_grad = std::max(counts.no_grad, counts.no_grad_training + counts.other_steps);
+  if (!seen.symptoms.is_adversarial && counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * no_grad) {
     // A teacher or a rollout is called in nearly each step, an evaluation now and then.
-    const double share = counts.no_grad_steps > 0 ? counts.no_grad_steps / 0.3 : counts.no_grad / 0.5;
-    const bool is_part_of_steps = share > counts.forward && counts.forward >= 20;
+    const double share = counts.no_grad_steps > 0 ? counts.no_grad_steps / 0.3 : no_grad / 0.5;
+    const double steps = std::max(counts.forward, counts.train_steps);
+    const bool is_part_of_steps = share > steps && steps >= 20;
     const bool averages = counts.repeats > 0.4 * counts.no_grad_training;  // the same input again: dropout is meant
     findings.push_back(
         {"training_mode_in_evaluation",
@@ -53,7 +55,7 @@ void look_for_modes(const Case& seen, Findings& findings) {
                                         : 0.45,
          fmt::format("The model is evaluated in training mode, where {} behave differently", listed(modal)),
          {fmt::format("{} of {} calls without gradients found the model in training mode", counts.no_grad_training,
-                      counts.no_grad)},
+                      no_grad)},
          {},
          0,
          {}});

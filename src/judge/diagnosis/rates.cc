@@ -272,7 +272,10 @@ void look_for_schedule(const Case& seen, Findings& findings) {
   const auto steps = static_cast<double>(std::max<std::int64_t>(1, symptoms.steps));
   const bool unfinished = symptoms.learns_nothing || !symptoms.learns_well || symptoms.skill < 0.6;
   const double used = useful < rates.size() ? static_cast<double>(rates.steps[useful]) / steps : 1;
-  if (useful + 2 <= rates.size() && used < 0.5 && symptoms.steps >= 20) {
+  // From one step to the next, with an optimizer that took over the parameters of another one: that was meant.
+  const bool is_of_another =
+      useful > 0 && rates.values[useful - 1] > 0.5 * highest && seen.history.counts.optimizers_made >= 1;
+  if (useful + 2 <= rates.size() && used < 0.5 && symptoms.steps >= 20 && !is_of_another) {
     const bool is_early = used < 0.35 && !(symptoms.skill > 0.9);  // most of the training trains nothing
     findings.push_back(
         {"learning_rate_schedule",

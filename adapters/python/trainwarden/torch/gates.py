@@ -10,6 +10,8 @@ import functools
 from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple, Optional
 
+import torch
+
 from .._core import Gate
 
 
@@ -72,9 +74,9 @@ class Gates:
             gate.look_at(ids)
 
     def note_in_training(self, ids: Iterable[int]) -> None:
-        """Calls of these modules in training mode are not ours; that there was one is noted."""
+        """Calls of these modules in training mode, with gradients, are not ours; that there was one is noted."""
         for gate in self._gates:
-            gate.note_in_training(ids)
+            gate.note_in_training(ids, torch.is_grad_enabled)
 
     def take_noted(self) -> bool:
         """Was there one since this was asked, or a step was counted?"""

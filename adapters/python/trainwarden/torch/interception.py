@@ -71,6 +71,7 @@ class Quiet(NamedTuple):
     optimizer: int = 0  # the id of the one whose step() ends the step, where there is one
     ignored: frozenset[int] = frozenset()  # ids of models whose calls mean nothing
     in_train: frozenset[int] = frozenset()  # a call of these in training mode means that the step has begun
+    ungraded: Callable[[Any], None] = lambda args: None  # is told what one of those gets that is called without gradients
     counted: frozenset[int] = frozenset()  # a call of these in evaluation mode begins the next step
 
 
@@ -481,7 +482,7 @@ def _wrap_module_calls() -> Callable[..., Any]:
             return torch_call(self, *args, **kwargs)
         if key in board.modal:
             board.modes[key] = board.modes.get(key, 0) | (IN_TRAIN if self.training else IN_EVAL)
-        if not (board.all_calls or key in board.notified) or _means_nothing(key, self):
+        if not (board.all_calls or key in board.notified) or _means_nothing(key, self, args):
             return torch_call(self, *args, **kwargs)
         _board.notify("call_begins", self, args, kwargs)
         try:
@@ -496,7 +497,7 @@ def _wrap_module_calls() -> Callable[..., Any]:
     return __call__
 
 
-def _means_nothing(key: int, module: torch.nn.Module) -> bool:
+def _means_nothing(key: int, module: torch.nn.Module, args: Any) -> bool:
     """Is this call of a model nothing but counting? It then has been counted."""
     quiet = _board.quiet
     if quiet is None:
@@ -506,7 +507,11 @@ def _means_nothing(key: int, module: torch.nn.Module) -> bool:
     if module.training:
         _board.quiet_begun = True
         _board.quiet_calls += 1
-        return key in quiet.in_train and _board.quiet_calls <= _MAX_QUIET_CALLS
+        if key not in quiet.in_train or _board.quiet_calls > _MAX_QUIET_CALLS:
+            return False
+        if not torch.is_grad_enabled():
+            quiet.ungraded(args)
+        return True
     return key in quiet.counted and quiet.thread == _thread() and quiet.end_step()
 
 

@@ -23,12 +23,22 @@ class MemoryUse:
         if self._statm is not None:
             os.close(self._statm)
 
+    def resident_bytes(self) -> Optional[int]:
+        """What of this process is in memory, with what it shares; None where the system does not say."""
+        return self._read()[0] if self._statm is not None else None
+
+    def _read(self) -> tuple[int, int]:
+        """Bytes in memory, and those of them that are shared."""
+        assert self._statm is not None
+        _, resident, shared = os.pread(self._statm, 64, 0).split(b" ", 3)[:3]
+        return int(resident) * _PAGE_BYTES, int(shared) * _PAGE_BYTES
+
     def now(self) -> dict[str, float]:
         """By the name of the signal; unknown ones are left out."""
         found = {}
         if self._statm is not None:
-            _, resident, shared = os.pread(self._statm, 64, 0).split(b" ", 3)[:3]
-            found["memory/host_bytes"] = float((int(resident) - int(shared)) * _PAGE_BYTES)
+            resident, shared = self._read()
+            found["memory/host_bytes"] = float(resident - shared)
         if self._asked % _DEVICE_INTERVAL == 0 and torch.cuda.is_initialized():
             found.update(_device_bytes())
         self._asked += 1

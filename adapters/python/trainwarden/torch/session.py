@@ -415,6 +415,7 @@ class Session(SignalListener, Training):
             trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))
             teachers = frozenset(key for model in models if not model.trained_by for key in map(id, model.entries))
             optimizer = stepping[0] if len(stepping) == 1 else 0
+            quiet = quiet._replace(ungraded=recorder.examiner.quiet_forward_begins)
             return quiet._replace(optimizer=optimizer, in_train=trained, ignored=teachers)
         # Calls within calls are no steps of their own: counting alone does not show that.
         only = models[0].entries if len(models) == 1 else []

@@ -98,6 +98,7 @@ class Examiner:
         # Of the current step:
         self._evaluates = False
         self._step = 0  # train steps begun
+        self._first_steps: Optional[tuple[int, int]] = None  # of training and others, where a training was continued
         self._level = _NONE
         self._look: Optional[StepLook] = None  # where it is examined in full
         self._calls = [0, 0]  # backward passes and zero_grad()
@@ -118,6 +119,8 @@ class Examiner:
         if not self.is_on:
             return
         self._look = None
+        if self._first_steps is None:
+            self._first_steps = self._count_steps()
         self._passes.begin_step()
         self._calls = [0, 0]
         self._has_closure = False
@@ -148,6 +151,7 @@ class Examiner:
         self._quiet = (self._quiet + 1) % _ASKED_EVERY
         if not self.is_on or self._quiet != 0 or self._evaluates:
             return False
+        self._writer.memory.read(self._hook.mode_step)
         if (asked := self._hook.take_examination()) > 0:
             self._allowance.ask(asked)
         return self._allowance.is_due(self._hook.mode_step + 1)
@@ -204,6 +208,10 @@ class Examiner:
         self._passes.forward_begins(root, self._evaluates, args)
         if self._look is not None or self._evaluation is not None:
             self._look_at_inputs(model, root, args, kwargs)
+
+    def quiet_forward_begins(self, args: Any) -> None:
+        """A model that is trained is called in training mode, without gradients, in a step that is only counted."""
+        self._passes.quiet_begins(self._hook.mode_step, args)
 
     def stranger_begins(self, module: torch.nn.Module) -> None:
         """A module is called that no model is known to have, as a copy that holds averages of weights."""
@@ -399,6 +407,8 @@ class Examiner:
     def end_step(self, spent_ns: Optional[int]) -> int:
         """The step ends; its examination is written. Gives what is to be paid for it: its own time, or all of
         `spent_ns`, what the step has cost, where it was looked at for the examination alone."""
+        if self.is_on and not self._evaluates:
+            self._writer.memory.read(self._step)
         if self._level == _FULL:
             self._write_full()
         elif self.is_on and self.has_news:
@@ -448,12 +458,23 @@ class Examiner:
             self._write_structure()
         self._write(numbers)
 
+    def _count_steps(self) -> tuple[int, int]:
+        """Of training, and all others: the hook's own number, and the one of the current mode."""
+        here = self._hook.mode_step
+        there = self._hook.global_step - here
+        return (there, here) if self._evaluates else (here, there)
+
+    def _steps_ended(self) -> tuple[int, int]:
+        """Since the first one."""
+        before, now = self._first_steps or (0, 0), self._count_steps()
+        return now[0] - before[0], now[1] - before[1]
+
     def _write_structure(self) -> None:
         self._writer.write_text("structure", self._description.text(self._fulls, self.subjects))
 
     def _write(self, numbers: Numbers) -> None:
         numbers.add("step", float(self._step))
-        numbers.add("counts", self._passes.numbers(self.subjects.stepping.remade))
+        numbers.add("counts", self._passes.numbers(self.subjects.stepping.remade, self._steps_ended()))
         numbers.add("training", float(self._training))
         numbers.add("spent_seconds", self._allowance.spent_ns * 1e-9)
         self._writer.write(numbers)

@@ -18,12 +18,13 @@ class Passes:
         self.no_grad = self.no_grad_training = self.grad_in_eval = 0
         self.clip = self.no_grad_repeats = self.no_grad_steps = 0
         self._is_first = True  # call without gradients in training mode of this step
+        self._quiet_step = -1  # the last one that had such a call and was only counted
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None  # of a call without gradients in training mode
 
-    def numbers(self, remade: int) -> list[float]:
-        """`remade`: optimizers that took over the parameters of an earlier one."""
+    def numbers(self, remade: int, steps: tuple[int, int]) -> list[float]:
+        """`remade`: optimizers that took over the parameters of an earlier one. `steps`: of training, and all others."""
         counts = (self.forward, self.backward, self.step, self.zero, self.no_grad, self.no_grad_training,
-                  self.grad_in_eval, 0, self.clip, remade, self.no_grad_repeats, self.no_grad_steps)  # fmt: skip
+                  self.grad_in_eval, 0, self.clip, remade, self.no_grad_repeats, self.no_grad_steps, *steps)  # fmt: skip
         return [float(each) for each in counts]
 
     def begin_step(self) -> None:
@@ -32,17 +33,28 @@ class Passes:
     def forward_begins(self, model: Optional[torch.nn.Module], evaluates: bool, args: Any) -> None:
         """An outermost model, perhaps one that is trained, is called."""
         if not torch.is_grad_enabled():
-            self.no_grad += 1
             if model is not None and model.training:
-                self.no_grad_training += 1
-                self.no_grad_steps += self._is_first
-                self._is_first = False
-                self._count_repeats(args)
+                self._count_in_training(args)
+            else:
+                self.no_grad += 1
         elif not evaluates:
             self.forward += 1
             self._leave_out_rehearsal(args)
             if model is not None and not model.training:
                 self.grad_in_eval += 1
+
+    def quiet_begins(self, step: int, args: Any) -> None:
+        """A model that is trained is called in training mode, without gradients, in a step that is only counted."""
+        self._is_first = step != self._quiet_step
+        self._quiet_step = step
+        self._count_in_training(args)
+
+    def _count_in_training(self, args: Any) -> None:
+        self.no_grad += 1
+        self.no_grad_training += 1
+        self.no_grad_steps += self._is_first
+        self._is_first = False
+        self._count_repeats(args)
 
     def _count_repeats(self, args: Any) -> None:
         """Passes of the same input, as those that are averaged where dropout is kept on purpose."""

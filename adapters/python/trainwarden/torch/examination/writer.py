@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Optional
 
 import torch
 
 from .evaluation import Evaluation
+from .memory_readings import MemoryReadings
 from .numbers import Numbers
 
 _PREFIX = "trainwarden/examination/"
 # So many looks are written together.
 _MAX_LOOKS = 64
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Writer:
@@ -25,6 +24,7 @@ class Writer:
         self._written: dict[str, str] = {}
         self._looks: list[tuple[int, torch.Tensor]] = []  # losses
         self._prints: list[tuple[int, torch.Tensor]] = []  # of inputs
+        self.memory = MemoryReadings()
         self._outside: list[torch.Tensor] = []  # of steps that were compared: did something else change weights?
         self.evaluation: Optional[Evaluation] = None  # of which nothing is written yet
 
@@ -55,7 +55,7 @@ class Writer:
     def write(self, numbers: Numbers) -> None:
         """What was measured in a step, and what has waited."""
         self._add_waiting(numbers)
-        numbers.add("memory", float(_memory()))
+        self.memory.add(numbers)
         self.write_text("layout", numbers.layout())
         self._observe("numbers", numbers.tensor())
 
@@ -88,12 +88,3 @@ class Writer:
         if number is None:
             number = self._ids[name] = self._hook.declare(_PREFIX + name, ["signals"])
         self._hook.observe(number, value)
-
-
-def _memory() -> int:
-    """Bytes of this process that are in memory; 0 where the system does not say."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
-    except (OSError, ValueError, IndexError):
-        return 0
