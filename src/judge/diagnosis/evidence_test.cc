@@ -83,6 +83,19 @@ TEST(Data, FewNegatives) {
   EXPECT_EQ(cause("[16,2]", {1, 1}), "");
 }
 
+TEST(Data, OneFeatureOnAScaleOfItsOwn) {
+  const auto confidence = [](double largest, double is_float) {
+    TrainingUnderTest training;
+    training.loss_at_end = 0.69;
+    training.numbers = {{"input_shape", {16, 1}},
+                        {"input", {largest / 2, largest / 4, 0, largest, 0, 0}},
+                        {"float_inputs", {is_float}}};
+    return confidence_of(training.diagnosis(), "input_scale");
+  };
+  EXPECT_GT(confidence(500, 1), 0.8);
+  EXPECT_EQ(confidence(2, 1), 0);
+}
+
 TEST(Data, InputsBesideTheFirstOne) {
   const Values plain = {0, 1, -3, 3, 0, 0};
   const auto cause = [&](Numbers numbers) {

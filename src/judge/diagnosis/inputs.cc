@@ -188,13 +188,19 @@ void look_for_unknown_tokens(const Case& seen, Findings& findings) {
        {}});
 }
 
+// One feature a sample, as the time of a physical model.
+bool is_column_of_numbers(const Case& seen) {
+  return median_of(seen.history, "float_inputs", 0) > 0.5 && seen.snapshots().front().at("input_shape", 1) == 1;
+}
+
 void look_for_input_scale(const Case& seen, Findings& findings) {
   const bool is_number = !(median_of(seen.history, "float_inputs", 0) < 0.5);
   double mean = is_number ? median_of(seen.history, "input", kMean) : 0,
          deviation = is_number ? median_of(seen.history, "input", kDeviation) : 0;
   if (!std::isfinite(mean) || seen.snapshots().empty()) return;
   const bool are_numbers = std::isfinite(median_of(seen.history, "input_scales", 0)) ||
-                           seen.snapshots().front().at("input_shape", 2) > 0 || !is_number;
+                           seen.snapshots().front().at("input_shape", 2) > 0 || !is_number ||
+                           is_column_of_numbers(seen);
   if (!are_numbers) return;
   const bool is_embedded = std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(),
                                        [](const Module& each) { return starts_with_embedding(each.kind); });

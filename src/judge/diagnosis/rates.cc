@@ -376,6 +376,22 @@ void look_for_clipped_values(const Case& seen, Findings& findings) {
                       seen.place("clip")});
 }
 
+// The share of elements that change with a step of an adaptive optimizer at its full rate, late in the training. Such a
+// step is as large as the rate, however small gradients have become. 1 where that does not hold, or is not known.
+double late_share(const Case& seen, std::size_t parameter) {
+  constexpr double kLate = 0.5, kFullRate = 0.5;
+  if (!is_adaptive(seen) || seen.snapshots().empty()) return 1;
+  double highest = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) highest = std::fmax(highest, snapshot.at("rate"));
+  Values shares;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double rate = snapshot.at("rate"), share = snapshot.at("update_share", parameter);
+    const bool is_late = static_cast<double>(snapshot.step) > kLate * static_cast<double>(seen.symptoms.steps);
+    if (is_late && std::isfinite(share) && !(rate < kFullRate * highest)) shares.push_back(share);
+  }
+  return shares.size() >= 2 ? median(shares) : 1;
+}
+
 void look_for_rounding(const Case& seen, Findings& findings) {
   const auto& parameters = seen.structure().parameters;
   std::size_t low = 0, lost = 0, copies = 0;
@@ -391,7 +407,7 @@ void look_for_rounding(const Case& seen, Findings& findings) {
     ++low;
     const double gradient = median_of(seen.history, "gradient", i), update = median_of(seen.history, "update", i),
                  weight = median_of(seen.history, "weight", i);
-    const double share = median_of(seen.history, "update_share", i);
+    const double share = std::min(median_of(seen.history, "update_share", i), late_share(seen, i));
     if (gradient > 0 && (update < epsilon * weight / 4 || share < 0.35)) ++lost;
   }
   if (copies > 0 && low == 0) {

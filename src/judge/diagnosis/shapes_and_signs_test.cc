@@ -319,6 +319,48 @@ TEST(Rates, AWarmUpThatNeverEnds) {
   EXPECT_EQ(first_cause(diagnose(history)), "learning_rate_schedule");
 }
 
+TEST(Rates, AnotherOptimizerHasARateOfItsOwn) {
+  const auto confidence = [](double optimizers_made, bool jumps) {
+    TrainingUnderTest training;
+    training.loss_at_end = 0.6;
+    training.counts = {200, 200, 200, 200, 0, 0, 0, 0, 0, optimizers_made};
+    TrainingHistory history = training.history();
+    for (std::int64_t step = 0; step < 200; step += 5)
+      history.take_signal("learning_rate/0", step < 50 ? (jumps ? 0.1 : 0.1 / (1 + static_cast<double>(step))) : 1e-5,
+                          step);
+    return confidence_of(diagnose(history), "learning_rate_schedule");
+  };
+  EXPECT_GT(confidence(0, true), 0.5);
+  EXPECT_EQ(confidence(1, true), 0);
+  EXPECT_GT(confidence(1, false), 0.5);
+}
+
+TEST(Rates, UpdatesThatAreLostLater) {
+  const auto confidence = [](const char* kind, double late_share, double late_rate) {
+    TrainingUnderTest training;
+    for (std::size_t at = training.parameters.find("float32"); at != std::string::npos;
+         at = training.parameters.find("float32"))
+      training.parameters.replace(at, 7, "bfloat16");
+    training.optimizer = fmt::format(R"({{"kind":"{}","groups":[{{"parameters":2,"lr":0.001}}]}})", kind);
+    training.loss_at_end = 0.4;
+    training.update = 0.01;
+    training.steps = 100;
+    training.numbers = {{"update_share", {0.7, 0.7}}, {"rate", {0.001}}};
+    TrainingHistory history = training.history();
+    for (double step = 100; step < 160; step += 10) {
+      history.take_text("examination/layout",
+                        R"({"layout":[["gradient",2],["update_share",2],["rate",1],["step",1],["look_steps",1],["looks",1]]})");
+      history.take_numbers(Values{0.1, 0.1, late_share, late_share, late_rate, step, step, 0.4},
+                           static_cast<std::int64_t>(step));
+    }
+    return confidence_of(diagnose(history), "updates_lost_to_rounding");
+  };
+  EXPECT_GT(confidence("Adam", 0.05, 0.001), 0.8);
+  EXPECT_EQ(confidence("Adam", 0.6, 0.001), 0);
+  EXPECT_EQ(confidence("Adam", 0.05, 0.0001), 0);  // the schedule has made them small
+  EXPECT_EQ(confidence("SGD", 0.05, 0.001), 0);    // gradients are small at the end
+}
+
 TEST(Rates, ADecayThatAdamTakesForGradients) {
   TrainingUnderTest training;
   const auto with = [&](const char* kind) {

@@ -185,6 +185,7 @@ def test_the_graph_tells_signs_and_masks() -> None:
     assert factors == [-1, 1, 1]
     assert [node[2]["filled"] for node in nodes if node[0] == "MaskedFill"] == [[0.0, 1.0, 0.0, 0.0, 1.0]]
     weights = (value + mask * -1e9).softmax(dim=2)
+    assert graph_of(weights.sum(), {}, [], None)[1] and not graph_of(weights.sum(), {}, [], None, {value.data_ptr()})[1]
     nodes = graph_of(weights.sum(), {}, [], None)[0]["nodes"]
     assert [node[2]["pairs"] for node in nodes if node[0] == "Softmax"] == [[1.0, 0.0, 0.0, 1.0]]
     mixed = (value * torch.randn(6, 5, 5)).mean()

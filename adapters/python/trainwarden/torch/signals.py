@@ -79,7 +79,8 @@ class Signals:
         self._bad_told = 0
         self._scaled: Optional[int] = None  # id of the optimizer that a gradient scaler is about to let step
         self._stale = StaleGradients()
-        self._groups: dict[tuple[int, int], str] = {}  # names of learning rates, by optimizer and group
+        # Names of learning rates, by optimizer, its kind and group: another one may get the id of one that is gone.
+        self._groups: dict[tuple[int, type, int], str] = {}
         self._optimizers: list[weakref.ref[Optimizer]] = []  # those that have stepped
         self._models: list[Model] = []
         self._trainable = -1
@@ -321,7 +322,7 @@ class Signals:
             self._hook.save_scalar(_PREFIX + name, float(rate))
 
     def _rate_of(self, optimizer: Optimizer, index: int) -> str:
-        key = (id(optimizer), index)
+        key = (id(optimizer), type(optimizer), index)
         name = self._groups.get(key)
         if name is None:
             name = self._groups[key] = f"learning_rate/{len(self._groups)}"

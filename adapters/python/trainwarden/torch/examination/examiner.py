@@ -308,7 +308,7 @@ class Examiner:
         self._description.note_place("backward")
         self._look.see_loss(root)
         if self._graphs.is_due(self._fulls):
-            graph = self._graphs.read(root, self.subjects.parameter_numbers(), self._look.input)
+            graph = self._graphs.read(root, self.subjects.parameter_numbers(), self._look.input, self._look.given)
             self._writer.write_text("graph", graph)
 
     @_own

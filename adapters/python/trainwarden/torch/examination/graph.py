@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import weakref
-from typing import Any, Optional
+from typing import AbstractSet, Any, Optional
 
 import torch
 
@@ -41,20 +41,27 @@ class Graphs:
         """After so many full examinations?"""
         return self._read < len(_READ_AT) and fulls >= _READ_AT[self._read]
 
-    def read(self, root: torch.Tensor, numbers: dict[int, int], given: Optional[torch.Tensor]) -> str:
+    def read(
+        self, root: torch.Tensor, numbers: dict[int, int], given: Optional[torch.Tensor], places: AbstractSet[int]
+    ) -> str:
         """The graph of a loss as JSON (see graph_of)."""
         self._read += 1
         known = [each for each in (reference() for reference in self._leaves) if each is not None]
-        graph, leaves = graph_of(root, numbers, known, given)
+        graph, leaves = graph_of(root, numbers, known, given, places)
         self._leaves = [weakref.ref(each) for each in leaves]
         return json.dumps(graph)
 
 
 def graph_of(
-    root: torch.Tensor, numbers: dict[int, int], earlier: list[torch.Tensor], given: Optional[torch.Tensor]
+    root: torch.Tensor,
+    numbers: dict[int, int],
+    earlier: list[torch.Tensor],
+    given: Optional[torch.Tensor],
+    places: AbstractSet[int] = frozenset(),
 ) -> tuple[dict[str, Any], list[torch.Tensor]]:
     """The graph, and its leaves that are no parameters. `earlier`: those of an earlier graph: the same tensor in each step is
-    a parameter of the program's own. `given`: what went into the model, which is none.
+    a parameter of the program's own. `given`: what went into the model. `places`: where all that models got lies in memory;
+    none of that is a parameter.
 
     {"nodes": [[operator, [indices of what it is computed from], {attributes}]], "complete": bool}; the root is the
     first. `numbers`: of the parameters, by id; a node for one is ["parameter", [], {"number": n}]."""
@@ -84,7 +91,7 @@ def graph_of(
             masks += 1 if shares else 0
             nodes[-1][2].update(shares)
         leaf = getattr(node, "variable", None)
-        if nodes[-1][0] == "leaf" and leaf is not None and (given is None or leaf.data_ptr() != given.data_ptr()):
+        if nodes[-1][0] == "leaf" and leaf is not None and leaf.data_ptr() not in places:
             leaves.append(leaf)
             nodes[-1][2] = {"again": any(leaf is each for each in earlier), "sizes": list(leaf.shape)}
     return {"nodes": nodes, "complete": len(order) < _MAX_NODES}, leaves

@@ -28,6 +28,7 @@ class StepLook:
         self._model: Optional[torch.nn.Module] = None  # that got the first input
         self._inputs: list[torch.Tensor] = []  # of it, until the loss is computed
         self._outputs: list[torch.Tensor] = []  # of models, the same
+        self.given: set[int] = set()  # where what models got lies in memory
         self._has_input = False
         self._has_compared = False
         self._order = Reordered()
@@ -38,6 +39,7 @@ class StepLook:
 
     def see_inputs(self, model: Optional[torch.nn.Module], inputs: list[torch.Tensor]) -> bool:
         """Tensors, at least one, that a model gets. Gives whether they are the first ones of the step."""
+        self.given.update(each.data_ptr() for each in inputs[:_MAX_INPUTS])
         if self._has_input:
             if self._is_of_another(model, inputs[0]) and not self.numbers.has("other_input"):
                 add_spread(self.numbers, "other_input", inputs[0])
