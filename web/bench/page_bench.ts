@@ -248,13 +248,13 @@ async function overlayFrames(): Promise<Figure[]> {
   }
 }
 
-/** In the page: frames a second for so long. */
+/** In the page: frames a second for so long, in and out again until all is shown as at the beginning. */
 async function zoomingFrames(forMs: number): Promise<number> {
   const over = document.querySelector<HTMLElement>('.u-over')!;
   const { left, top, width, height } = over.getBoundingClientRect();
   const began = performance.now();
   let frames = 0;
-  for (; performance.now() - began < forMs; ++frames) {
+  for (; frames % 20 !== 0 || performance.now() - began < forMs; ++frames) {
     await new Promise((done) => requestAnimationFrame(done));
     over.dispatchEvent(new WheelEvent('wheel', { deltaY: frames % 20 < 10 ? -100 : 100, clientX: left + width / 2, clientY: top + height / 2, cancelable: true, bubbles: true }));
   }

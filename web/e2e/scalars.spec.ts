@@ -1,3 +1,5 @@
+import type { Page } from '@playwright/test';
+
 import { axeViolations, expect, picture, test, visit } from './harness';
 
 const VIEW = '[data-view="scalars"]';
@@ -85,6 +87,50 @@ test('the pointer tells all values of a panel, two fingers and the wheel zoom, a
   await page.mouse.move(0, 0);
   await expect(tip).toBeHidden();
 });
+
+test('while many lines are zoomed, their picture lies where they will be drawn', async ({ page, runs, server }) => {
+  for (const name of ['a', 'b', 'c']) runs.write('series', name, 2_000);
+  await visit(page, server, '#/run/a/scalars?panel=loss&runs=b%0Ac');
+  await expect(page.locator('tr[data-series]')).toHaveCount(3);
+  const during = await page.evaluate(async () => {
+    const over = document.querySelector<HTMLElement>('.u-over')!;
+    const { left, width, top } = over.getBoundingClientRect();
+    for (let i = 0; i < 4; ++i) {
+      over.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, clientX: left + width / 4, clientY: top + 20, cancelable: true, bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(done));
+    }
+    return document.querySelector('canvas')!.toDataURL();
+  });
+  await expect(page).toHaveURL(/from=\d+&to=\d+/);
+  await page.waitForTimeout(300); // the answer for the stretch has all its points, as the one before
+  const after = await page.evaluate(() => document.querySelector('canvas')!.toDataURL());
+  const [pictured, drawn] = [await middlesOfLines(page, during), await middlesOfLines(page, after)];
+  expect(drawn.length).toBe(9);
+  drawn.forEach((middle, i) => expect(Math.abs(middle - pictured[i]!)).toBeLessThan(8));
+});
+
+/** At nine places of a picture of a chart: the mean height of what has a colour. */
+async function middlesOfLines(page: Page, address: string): Promise<number[]> {
+  return page.evaluate(async (source) => {
+    const image = new Image();
+    image.src = source;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext('2d')!;
+    context.drawImage(image, 0, 0);
+    return Array.from({ length: 9 }, (_, i) => {
+      const wide = 24;
+      const { data } = context.getImageData(Math.round(((i + 1) * image.width) / 10), 0, wide, image.height);
+      const heights: number[] = [];
+      for (let at = 0; at < data.length; at += 4) {
+        const [red, green, blue, alpha] = [data[at]!, data[at + 1]!, data[at + 2]!, data[at + 3]!];
+        if (alpha > 128 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) heights.push(Math.floor(at / 4 / wide));
+      }
+      return heights.reduce((sum, height) => sum + height, 0) / heights.length;
+    });
+  }, address);
+}
 
 test('the search, the scales, the smoothing and the table stand in the link', async ({ page, runs, server }) => {
   runs.write('training');

@@ -1,8 +1,10 @@
 // Page: the state of the page: its link, its session, the announcements for screen readers.
+import { idOf } from '../data/ids';
 import { formatLink, parseLink, type Link } from '../data/link';
 import { HttpSource, tokenIn, type Session } from '../data/http_source';
 import type { FeedState } from '../data/notice_feed';
 import { SourceError } from '../data/source';
+import { viewOf } from '../views';
 import { openPlaces } from './places';
 
 /** The shortest time between two announcements for a screen reader; of several in between, the newest is made. */
@@ -54,11 +56,20 @@ export class Page {
 
   async enter(token?: string): Promise<void> {
     try {
-      this.session = await this.source.open(token);
+      this.session = await this.source.open(token, this.lookAhead());
       this.problem = null;
     } catch (error) {
       this.problem = asSourceError(error);
     }
+  }
+
+  /** Begins to load the view of the link. Gives what is certain to be asked for. */
+  private lookAhead(): string[] {
+    const { run, view } = this.link;
+    if (run === null) return [];
+    const kind = viewOf(view);
+    kind.load().catch(() => undefined); // who mounts it gets its error
+    return ['/steps', ...(kind.ahead ?? [])].map((path) => `/runs/${idOf(run)}${path}`);
   }
 
   /** Opens the run that now has the shown one's name. */

@@ -62,6 +62,30 @@ describe('HttpSource', () => {
     expect(shown).toBe('Bearer ab');
   });
 
+  it('asks ahead for what is certain to be asked for, and gives that answer once', async () => {
+    const asked: string[] = [];
+    const source = new HttpSource('/ahead', async (address) => {
+      asked.push(address);
+      return new Response(`{"number":${asked.length}}`);
+    });
+    await source.open('ab', ['/runs/x/steps']);
+    expect(asked).toEqual(['/ahead/runs/x/steps', '/ahead/about']);
+    expect(await source.json('/runs/x/steps')).toEqual({ number: 1 });
+    expect(await source.json('/runs/x/steps')).toEqual({ number: 3 });
+  });
+
+  it('asks again when what was asked ahead failed, or is old', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let status = 503;
+    const source = new HttpSource('/ahead', async (address) => new Response('{}', { status: address.endsWith('/about') ? 200 : status }));
+    await source.open('ab', ['/runs/x/steps', '/runs/x/rules']);
+    status = 200;
+    expect(await source.json('/runs/x/steps')).toEqual({});
+    vi.advanceTimersByTime(60_000);
+    expect(await source.json('/runs/x/rules')).toEqual({});
+    vi.useRealTimers();
+  });
+
   it('names the run that it looked at, and says when another one lies there', async () => {
     let there = 'one';
     const source = new HttpSource('/api', async (_, init) => {

@@ -21,6 +21,8 @@ export interface Session {
 const HEADERS = { 'X-Trainwarden': '1' };
 /** The run that an answer is of; in a request the run that is meant. */
 const RUN = 'X-Trainwarden-Run';
+/** An answer that was asked for ahead and waited longer than this is old. */
+const AHEAD_MS = 3000;
 
 export class HttpSource implements Source {
   readonly feed: NoticeFeed;
@@ -28,6 +30,8 @@ export class HttpSource implements Source {
   /** By id: which run of that name was opened. A different run that has the name now is refused until `follow`. */
   private readonly identities = new Map<string, string>();
   private readonly fetcher: Fetch;
+  /** By address. */
+  private readonly ahead = new Map<string, { sentMs: number; response: Promise<Response | undefined> }>();
 
   constructor(
     private readonly base = './api/v1',
@@ -73,9 +77,13 @@ export class HttpSource implements Source {
     this.identities.clear();
   }
 
-  /** With the token that `trainwarden serve` printed, or, without one, with that of an earlier visit of this browser. */
-  async open(token?: string): Promise<Session> {
+  /**
+   * With the token that `trainwarden serve` printed, or, without one, with that of an earlier visit of this browser. What is
+   * certain to be asked for next, `ahead`, is asked for at once: who asks later finds it under way.
+   */
+  async open(token?: string, ahead: readonly string[] = []): Promise<Session> {
     await this.key.find(token);
+    for (const address of ahead) this.askAhead(address);
     try {
       const session = await this.json<Session>('/about');
       this.key.keep();
@@ -90,13 +98,25 @@ export class HttpSource implements Source {
     return this.key.value === undefined ? {} : { Authorization: `Bearer ${this.key.value}` };
   }
 
+  private askAhead(address: string): void {
+    const response = this.fetcher(this.base + address, { headers: HEADERS }).then((answer) => (answer.ok ? answer : undefined), () => undefined);
+    this.ahead.set(address, { sentMs: performance.now(), response });
+  }
+
+  /** Undefined: it is to be asked for. */
+  private async takeAhead(address: string): Promise<Response | undefined> {
+    const sent = this.ahead.get(address);
+    this.ahead.delete(address);
+    return sent && performance.now() - sent.sentMs < AHEAD_MS ? sent.response : undefined;
+  }
+
   private async ask(address: string, init: RequestInit): Promise<Response> {
     const run = runIn(address);
     const identity = run === null ? undefined : this.identities.get(run);
     const headers = { ...HEADERS, ...(identity === undefined ? {} : { [RUN]: identity }), ...(init.headers as object) };
     let response: Response;
     try {
-      response = await this.fetcher(this.base + address, { ...init, headers });
+      response = (await this.takeAhead(address)) ?? (await this.fetcher(this.base + address, { ...init, headers }));
     } catch (error) {
       if (init.signal?.aborted) throw error;
       throw new SourceError('unreachable', 'The server does not answer. Is `trainwarden serve` still running?');

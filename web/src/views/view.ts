@@ -85,5 +85,7 @@ export interface ViewKind<Context extends PlaceContext = ViewContext> {
   key: string;
   /** Words of the link that say what is looked at, not how: the way back undoes their change. */
   places?: readonly string[];
+  /** What it asks for first, below the run's address: asked for while the page is still being built. */
+  ahead?: readonly string[];
   load(): Promise<MountView<Context>>;
 }

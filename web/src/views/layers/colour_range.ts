@@ -25,12 +25,14 @@ export function rangeOf(quantity: Quantity, values: Float64Array, wantsLog: bool
   return quantity.isShare ? { low: 0, high: 1, log: false, zeros } : { low, high, log: false, zeros };
 }
 
-/** In [0, 1]; NaN: no place on the scale. */
-export function placeIn(range: ColourRange, value: number): number {
-  if (range.log && !(value > 0)) return NaN;
+/** Where a number lies, in [0, 1]; NaN: no place on the scale. One for many numbers. */
+export function placesIn(range: ColourRange): (value: number) => number {
   const at = range.log ? Math.log : (x: number) => x;
-  const span = at(range.high) - at(range.low);
-  return span > 0 ? (at(value) - at(range.low)) / span : 0.5;
+  const low = at(range.low);
+  const span = at(range.high) - low;
+  if (!(span > 0)) return (value) => (range.log && !(value > 0) ? NaN : 0.5);
+  if (!range.log) return (value) => (value - low) / span;
+  return (value) => (value > 0 ? (Math.log(value) - low) / span : NaN);
 }
 
 export function endsOf(quantity: Quantity, range: ColourRange): [string, string] {

@@ -5,7 +5,7 @@ import { Arrays, type NdArray } from '../../data/safetensors';
 import { contextOf, GivenSource, type WrittenContext } from '../insight_testing';
 
 import { type LayerMap, layerMapOf } from './api';
-import { placeIn, rangeOf } from './colour_range';
+import { placesIn, rangeOf } from './colour_range';
 import { csvRows, rowNumbers } from './layer_table';
 import { LayersView } from './layers_view';
 import { columnAt, layoutMap, oddRuns } from './map_layout';
@@ -50,11 +50,12 @@ describe('colours', () => {
   it('go by logarithm over what is above 0, and zeros have a colour of their own', () => {
     const range = rangeOf(norm, Float64Array.of(0, 0.01, NaN, 100, 1), true)!;
     expect(range).toEqual({ low: 0.01, high: 100, log: true, zeros: true });
-    expect([0.01, 100, 0].map((value) => placeIn(range, value))).toEqual([0, 1, NaN]);
-    expect(placeIn(range, 1)).toBeCloseTo(0.5);
+    expect([0.01, 100, 0].map(placesIn(range))).toEqual([0, 1, NaN]);
+    expect(placesIn(range)(1)).toBeCloseTo(0.5);
   });
   it('are linear on wish, and of shares from 0 to 1', () => {
-    expect(placeIn(rangeOf(norm, Float64Array.of(1, 3), false)!, 2)).toBe(0.5);
+    expect(placesIn(rangeOf(norm, Float64Array.of(1, 3), false)!)(2)).toBe(0.5);
+    expect([3, 3].map(placesIn(rangeOf(norm, Float64Array.of(3, 3), true)!))).toEqual([0.5, 0.5]); // one number has no span
     expect(rangeOf(zeroShare, Float64Array.of(0.25, 0.5), false)).toMatchObject({ low: 0, high: 1, log: false });
     expect(rangeOf(norm, Float64Array.of(0, 0), true)).toMatchObject({ log: false });
     expect(rangeOf(norm, Float64Array.of(NaN), true)).toBeUndefined();

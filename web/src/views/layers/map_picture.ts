@@ -5,7 +5,7 @@ import { count } from '../../draw/numbers';
 import type { Theme } from '../../draw/theme';
 
 import type { LayerMap } from './api';
-import { type ColourRange, placeIn } from './colour_range';
+import { type ColourRange, placesIn } from './colour_range';
 import { columnAt, labelOf, type MapLayout, oddRuns } from './map_layout';
 import type { Cell } from './words';
 
@@ -32,14 +32,18 @@ export function cellsOf(map: LayerMap, range: ColourRange): HTMLCanvasElement | 
   if (!context || columns * rows === 0) return null;
   const image = new ImageData(columns, rows);
   const sources = paintedAs(map.read);
-  for (let cell = 0; cell < columns * rows; ++cell) {
-    const column = cell % columns;
-    const value = sources[column]! < 0 ? NaN : map.max[cell - column + sources[column]!]!;
-    if (Number.isNaN(value)) continue;
-    const place = placeIn(range, value);
-    if (Number.isNaN(place)) image.data.set([ZERO_LEVEL, ZERO_LEVEL, ZERO_LEVEL, 255], 4 * cell);
-    else paint(viridis(), place, image.data, 4 * cell);
-    if (sources[column] !== column) image.data[4 * cell + 3] = BETWEEN;
+  const placeOf = placesIn(range);
+  const lut = viridis();
+  for (let row = 0; row < rows; ++row) {
+    for (let column = 0, cell = row * columns; column < columns; ++column, ++cell) {
+      const source = sources[column]!;
+      const value = source < 0 ? NaN : map.max[row * columns + source]!;
+      if (Number.isNaN(value)) continue;
+      const place = placeOf(value);
+      if (Number.isNaN(place)) image.data.set([ZERO_LEVEL, ZERO_LEVEL, ZERO_LEVEL, 255], 4 * cell);
+      else paint(lut, place, image.data, 4 * cell);
+      if (source !== column) image.data[4 * cell + 3] = BETWEEN;
+    }
   }
   context.putImageData(image, 0, 0);
   return canvas;

@@ -11,6 +11,7 @@ import { axisWidth, clippedRange, stylesOf, type ChartLook } from './look';
 import { drawMarks } from './marks';
 import { smoothed, type Series } from '../series';
 import { Tip } from './tip';
+import { ZoomPicture, type LineOptions } from './zoom_picture';
 
 export interface ChartEvents {
   /** The pointer is over a step; null: it has left. */
@@ -36,6 +37,7 @@ export class Chart {
   private built = ''; // what the plot was made for
   private all: readonly Series[] = [];
   private look: ChartLook | null = null;
+  private zoomPicture: ZoomPicture | null = null;
   private readonly tip: Tip;
 
   constructor(
@@ -56,6 +58,7 @@ export class Chart {
     const data = this.dataOf(all, look);
     const key = JSON.stringify([look.line.axis, look.y, look.clip, look.smooth > 0, look.colourBy, all.map(({ words, other }) => [words.id, other?.run, look.hidden.has(words.id)]), themeOf(this.element).dark]);
     if (this.plot && key === this.built) {
+      this.zoomPicture?.end();
       this.plot.setData(data);
       return;
     }
@@ -65,6 +68,7 @@ export class Chart {
   }
 
   resize(): void {
+    this.zoomPicture?.end();
     this.plot?.setSize(this.room());
   }
 
@@ -106,6 +110,8 @@ export class Chart {
       const own = look.smooth > 0 ? [{ ...line, alpha: 0.3, width: 1 }, { ...line, width: 2 }] : [line];
       return band ? [...own, ...edgesOf(line)] : own;
     });
+    this.zoomPicture = all.some(({ band }) => band) ? null : new ZoomPicture(lines as LineOptions[]);
+    const paths = this.zoomPicture?.paths;
     const across: UPlot.Axis = isSmall ? { ...axis, size: 26, space: 60, values: (_, ticks) => ticks.map((tick) => shortPlace(tick)) } : axis;
     return {
       ...this.room(),
@@ -123,10 +129,10 @@ export class Chart {
         y: { distr: look.y === 'log' ? 3 : look.y === 'symlog' ? 4 : 1, asinh: 1, ...(look.clip ? { range: (_, low, high) => this.clipped(low, high) } : {}) },
       },
       axes: [look.line.axis === 'time' ? axis : across, { ...axis, size: (_, labels) => axisWidth(labels, isSmall ? 52 : 70), values: (_, ticks) => ticks.map((tick) => (isSmall ? shortPlace(tick) : tick === null ? '' : short(tick, 3))) }],
-      series: [{}, ...lines],
+      series: [{}, ...(paths ? lines.map((line) => ({ ...line, paths })) : lines)],
       bands: bandsOf(all, styles.map(({ light, dark }) => (theme.dark ? dark : light)), look.smooth > 0),
       hooks: {
-        draw: [(plot) => this.look && drawMarks(plot, this.shown(), this.look, themeOf(this.element))],
+        draw: [(plot) => this.zoomPicture?.draw(plot), (plot) => this.look && drawMarks(plot, this.shown(), this.look, themeOf(this.element))],
         setCursor: [(plot) => this.moved(plot)],
         setSelect: [(plot) => this.selected(plot)],
         ready: [(plot) => this.listen(plot)],
@@ -179,10 +185,13 @@ export class Chart {
     const { min, max } = plot.scales['x']!;
     if (typeof min !== 'number' || typeof max !== 'number') return;
     const middle = min + at * (max - min);
-    plot.setScale('x', { min: middle - factor * (middle - min), max: middle + factor * (max - middle) });
+    const [from, to] = [middle - factor * (middle - min), middle + factor * (max - middle)];
+    this.zoomPicture?.prepare(plot, from, to);
+    plot.setScale('x', { min: from, max: to });
   }
 
   private zoomed(plot: UPlot): void {
+    if (this.zoomPicture?.end()) plot.redraw(true);
     const { min, max } = plot.scales['x']!;
     if (typeof min === 'number' && typeof max === 'number') this.events.zoom(this.stepAt(min), this.stepAt(max));
   }

@@ -13,6 +13,9 @@ import { toggled, type Words } from './words';
 /** More are shown when somebody asks for them. */
 const FIRST_PANELS = 24;
 
+/** Pixels around the window that count as in sight. */
+const NEAR = 200;
+
 export interface GridEvents extends DisplayEvents {
   enlarge(panel: Panel): void;
   /** Panels have come into sight. */
@@ -36,7 +39,7 @@ export class PanelGrid {
     private readonly events: GridEvents,
   ) {
     replace(element, this.box);
-    this.observer = typeof IntersectionObserver === 'undefined' ? null : new IntersectionObserver((entries) => this.sighted(entries), { rootMargin: '200px' });
+    this.observer = typeof IntersectionObserver === 'undefined' ? null : new IntersectionObserver((entries) => this.sighted(entries), { rootMargin: `${NEAR}px` });
   }
 
   /** The choices whose numbers are wanted now. */
@@ -111,7 +114,10 @@ export class PanelGrid {
       card.destroy();
     }
     replace(this.box, ...elements);
-    for (const card of this.cards.values()) this.observer?.observe(card.element);
+    for (const card of this.cards.values()) {
+      if (isNear(card.element)) this.inSight.add(card); // known a frame before the observer says so
+      this.observer?.observe(card.element);
+    }
     if (focused) this.box.querySelector<HTMLElement>(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -163,6 +169,11 @@ export class PanelGrid {
     this.extended.add(section.key);
     if (this.words) this.layOut(this.sections, this.words);
   }
+}
+
+function isNear(element: HTMLElement): boolean {
+  const { top, bottom, height } = element.getBoundingClientRect();
+  return height > 0 && bottom >= -NEAR && top <= innerHeight + NEAR;
 }
 
 /** Series by the tensor they are of; those of the run that is compared among them. */

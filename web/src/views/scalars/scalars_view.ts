@@ -66,7 +66,6 @@ export class ScalarsView implements View {
     replace(element, h('div', { class: 'scalar-controls' }, this.controls.back, controls), this.runsBar.element, this.note, this.box);
     this.forgetTheme = onThemeChange(() => this.draw());
     this.controls.show(this.words);
-    import('./chart').catch(() => undefined); // it comes while the numbers are on their way; who draws with it gets its error
     void this.ask();
   }
 
