@@ -73,11 +73,26 @@ void look_for_attention_axis(const Case& seen, const Graph& graph, Findings& fin
   }
 }
 
+// What a CTC loss gets is taken for logarithms of probabilities, whatever it is.
+void look_for_ctc_scores(const Case& seen, const GraphNode& given, Findings& findings) {
+  const bool are_probabilities = given.operation == "Softmax";
+  if (!are_probabilities && !is_linear_map(given.operation)) return;
+  findings.push_back({"output_activation",
+                      0.93,
+                      fmt::format("A CTC loss gets {} for logarithms of probabilities",
+                                  are_probabilities ? "probabilities" : "scores of a linear layer"),
+                      {fmt::format("it wants log_softmax over the classes, and gets what {} gives", given.operation)},
+                      {},
+                      0,
+                      seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+}
+
 // The logarithms that a CTC loss gets are those of the classes, which come last.
 void look_for_ctc_axis(const Case& seen, const Graph& graph, Findings& findings) {
   for (const GraphNode& node : graph.nodes) {
     if (!starts_with(node.operation, "CtcLoss") && !starts_with(node.operation, "CudnnCtcLoss")) continue;
     if (node.from.empty()) continue;
+    look_for_ctc_scores(seen, graph.nodes[past_views(graph, node.from.front())], findings);
     const GraphNode& logarithms = graph.nodes[past_views(graph, node.from.front())];
     const auto axes = setting_of(logarithms, "axes"), dim = setting_of(logarithms, "dim");
     if (logarithms.operation != "LogSoftmax" || !axes || !dim || *axes < 2) continue;

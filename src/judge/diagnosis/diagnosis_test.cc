@@ -222,6 +222,40 @@ TEST(Diagnosis, TellsTheTrainingBeforeWhereTheLastOneIsInOrder) {
   EXPECT_EQ(diagnosis.first()->evidence.front(), "it is of an earlier training of the same process");
 }
 
+TEST(History, ATrainingThatWasInterruptedGoesOn) {
+  TrainingUnderTest main, probe;
+  main.steps = 100, probe.steps = 50;
+  main.numbers = {{"training", {0}}}, probe.numbers = {{"training", {1}}};
+  TrainingHistory history;
+  main.add_to(history);
+  probe.add_to(history);
+  EXPECT_EQ(history.snapshots.size(), 10u);
+  ASSERT_NE(history.other_known(), nullptr);
+  EXPECT_EQ(history.other_known()->snapshots.size(), 20u);
+  main.add_to(history);
+  EXPECT_EQ(history.snapshots.size(), 40u);
+  EXPECT_EQ(history.losses.size(), 40u);
+  EXPECT_EQ(&history.best_known(), &history);
+  ASSERT_NE(history.other_known(), nullptr);
+  EXPECT_EQ(history.other_known()->snapshots.size(), 10u);
+  probe.numbers = {{"training", {7}}};  // nothing is known of it
+  probe.add_to(history);
+  EXPECT_EQ(history.snapshots.size(), 10u);
+}
+
+// Of many trainings, as of a search, those that were looked at most.
+TEST(History, OfManyTrainingsAFewAreKept) {
+  TrainingHistory history;
+  for (double number = 0; number < 40; ++number) {
+    TrainingUnderTest training;
+    training.steps = number == 5 ? 200 : 20;
+    training.numbers = {{"training", {number}}};
+    training.add_to(history);
+  }
+  ASSERT_NE(history.other_known(), nullptr);
+  EXPECT_EQ(history.best_known().snapshots.size() + history.other_known()->snapshots.size(), 44u);
+}
+
 TEST(Diagnosis, TellsPaddingInTheLossByTheLossItself) {
   TrainingUnderTest training;
   training.plain_share = 1;
@@ -347,6 +381,19 @@ TEST(Diagnosis, NamesLogarithmsThatACtcLossGetsFromAnotherAxis) {
   EXPECT_EQ(first_cause(training.diagnosis()), "");
   training.graph = ctc(1);
   EXPECT_EQ(first_cause(training.diagnosis()), "softmax_dimension");
+}
+
+TEST(Diagnosis, NamesWhatACtcLossGetsInPlaceOfLogarithms) {
+  const auto cause = [](const char* given) {
+    TrainingUnderTest training;
+    training.graph = fmt::format(
+        R"([["CtcLoss",[1],{{}}],["Transpose",[2],{{}}],["{}",[3],{{"dim":2,"axes":3}}],["leaf",[],{{}}]])", given);
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("LogSoftmax"), "");
+  EXPECT_EQ(cause("Softmax"), "output_activation");
+  EXPECT_EQ(cause("Addmm"), "output_activation");
+  EXPECT_EQ(cause("Log"), "");
 }
 
 TEST(Diagnosis, NamesAForecastThatSeesAhead) {

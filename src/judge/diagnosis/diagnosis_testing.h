@@ -115,4 +115,10 @@ inline double confidence_of(const Diagnosis& diagnosis, std::string_view cause) 
   return 0;
 }
 
+inline double confidence_with(Numbers numbers, std::string_view cause) {
+  TrainingUnderTest training;
+  training.numbers = std::move(numbers);
+  return confidence_of(training.diagnosis(), cause);
+}
+
 }  // namespace trainwarden::diagnosis

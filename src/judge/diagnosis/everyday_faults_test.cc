@@ -6,12 +6,6 @@
 namespace trainwarden::diagnosis {
 namespace {
 
-double confidence_with(Numbers numbers, std::string_view cause) {
-  TrainingUnderTest training;
-  training.numbers = std::move(numbers);
-  return confidence_of(training.diagnosis(), cause);
-}
-
 TEST(Wiring, ASampleThatIsDrawnByTorchNormal) {
   const auto confidence = [](const char* operation) {
     TrainingUnderTest training;

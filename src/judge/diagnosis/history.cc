@@ -10,6 +10,7 @@ namespace trainwarden::diagnosis {
 namespace {
 
 constexpr std::size_t kMaxSnapshots = 600;
+constexpr std::size_t kMaxFormers = 3;
 constexpr std::size_t kMaxEvaluations = 4096;
 constexpr std::size_t kMaxLosses = 1 << 17;
 constexpr std::size_t kMaxPrints = 1 << 16;
@@ -135,7 +136,7 @@ void TrainingHistory::take_text(std::string_view name, std::string_view text) {
       if (!has_new_structure_) older_structure_ = std::move(structure);
       has_new_structure_ = true;
       structure = *std::move(read);
-      if (former_ != nullptr) former_->structure.loaded = structure.loaded;
+      for (const auto& former : formers_) former->structure.loaded = structure.loaded;
     } else
       ++unreadable;
   } else if (name == "examination/graph" && graphs.size() < kMaxGraphs) {
@@ -162,9 +163,8 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
                                numbers.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;
   }
-  if (const double training = record.at("training"); training > training_) {
-    training_ = training;
-    begin_training();
+  if (const double training = record.at("training"); std::isfinite(training) && training != training_) {
+    if (!resume_training(training)) begin_training(training);
   }
   older_graphs_ = graphs.size();
   has_new_structure_ = false;
@@ -199,15 +199,23 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   snapshots.push_back(std::move(record));
 }
 
-// Graph and structure that came with the first numbers are its own already.
-void TrainingHistory::begin_training() {
-  if (former_ == nullptr || former_->snapshots.size() <= snapshots.size()) {
-    former_.reset();  // one is kept, not a chain of them
-    former_ = std::make_shared<TrainingHistory>(*this);
-    if (has_new_structure_) former_->structure = older_structure_;
-    former_->graphs.resize(std::min(older_graphs_, former_->graphs.size()));
-  }
-  former_->structure.loaded = structure.loaded;  // by the process, whatever it trained then
+// Graph and structure that came with the first numbers of another training are its own already.
+void TrainingHistory::set_aside() {
+  auto former = std::make_shared<TrainingHistory>(*this);
+  former->formers_.clear();  // no chains of them
+  if (has_new_structure_) former->structure = older_structure_;
+  former->graphs.resize(std::min(older_graphs_, former->graphs.size()));
+  formers_.push_back(std::move(former));
+  if (formers_.size() <= kMaxFormers) return;
+  formers_.erase(std::min_element(formers_.begin(), formers_.end(), [](const auto& one, const auto& other) {
+    return one->snapshots.size() < other->snapshots.size();
+  }));
+}
+
+void TrainingHistory::begin_training(double training) {
+  set_aside();
+  training_ = training;
+  for (const auto& former : formers_) former->structure.loaded = structure.loaded;  // by the process, whatever it trained
   snapshots.clear();
   has_seen_start = false;
   fulls = 0;
@@ -218,6 +226,27 @@ void TrainingHistory::begin_training() {
   signals.clear();
   bad_batches.clear();
   graphs.erase(graphs.begin(), graphs.begin() + static_cast<std::ptrdiff_t>(std::min(older_graphs_, graphs.size())));
+}
+
+// A training goes on that another one has interrupted, as a probe of what it has come to. False: nothing is known of it.
+bool TrainingHistory::resume_training(double training) {
+  const auto found = std::find_if(formers_.begin(), formers_.end(),
+                                  [&](const auto& former) { return former->training_ == training; });
+  if (found == formers_.end()) return false;
+  const std::shared_ptr<TrainingHistory> resumed = *found;
+  formers_.erase(found);
+  set_aside();
+  resumed->formers_ = std::move(formers_);
+  resumed->layout_ = std::move(layout_);
+  resumed->rules = std::move(rules);
+  resumed->memory = std::move(memory);
+  resumed->last_step = last_step;
+  resumed->examinations = examinations;
+  resumed->unreadable = unreadable;
+  if (has_new_structure_) resumed->structure = std::move(structure);
+  TrainingHistory now = std::move(*resumed);
+  *this = std::move(now);
+  return true;
 }
 
 void TrainingHistory::take_signal(std::string_view name, double value, std::int64_t mode_step) {
@@ -266,21 +295,27 @@ void TrainingHistory::take_bad_samples(std::string_view text, std::int64_t mode_
 }
 
 void TrainingHistory::take_rule(RuleFinding finding) {
-  if (former_ != nullptr) former_->take_rule(finding);
+  for (const auto& former : formers_) former->take_rule(finding);
   if (rules.size() < kMaxRules) rules.push_back(std::move(finding));
 }
 
 void TrainingHistory::forget_rules() {
   rules.clear();
-  if (former_ != nullptr) former_->forget_rules();
+  for (const auto& former : formers_) former->forget_rules();
 }
 
 constexpr std::size_t kEnough = 8, kSome = 3;  // full examinations
 
+const TrainingHistory* TrainingHistory::best_former() const {
+  const auto best = std::max_element(formers_.begin(), formers_.end(), [](const auto& one, const auto& other) {
+    return one->snapshots.size() < other->snapshots.size();
+  });
+  return best == formers_.end() ? nullptr : best->get();
+}
+
 const TrainingHistory* TrainingHistory::other_known() const {
-  if (former_ == nullptr) return nullptr;
-  const TrainingHistory* other = &best_known() == this ? former_.get() : this;
-  return other->snapshots.size() >= kSome ? other : nullptr;
+  const TrainingHistory* other = &best_known() == this ? best_former() : this;
+  return other != nullptr && other->snapshots.size() >= kSome ? other : nullptr;
 }
 
 bool TrainingHistory::is_well_known() const {
@@ -288,7 +323,8 @@ bool TrainingHistory::is_well_known() const {
 }
 
 const TrainingHistory& TrainingHistory::best_known() const {
-  return former_ == nullptr || snapshots.size() >= std::min(kEnough, former_->snapshots.size()) ? *this : *former_;
+  const TrainingHistory* const former = best_former();
+  return former == nullptr || snapshots.size() >= std::min(kEnough, former->snapshots.size()) ? *this : *former;
 }
 
 }  // namespace trainwarden::diagnosis

@@ -168,8 +168,9 @@ struct RuleFinding {
 
 class TrainingHistory {
  public:
-  // Of several trainings that the process makes one after the other, what is known of the last one; best_known() is
-  // that, or the one before as long as that was looked at more.
+  // Of several trainings that the process makes one after the other, what is known of the current one; best_known() is
+  // that, or the one that was looked at most as long as it was looked at more. A training may go on after another one
+  // that has interrupted it.
   //
   // One record of the collection `signals`, by the name behind "trainwarden/". Texts and numbers of examinations, and
   // the scalar signals that a diagnosis knows.
@@ -184,7 +185,7 @@ class TrainingHistory {
   void take_rule(RuleFinding finding);
   void forget_rules();
   const TrainingHistory& best_known() const;
-  // The other one of the two, where it was looked at at all; null otherwise.
+  // The other one of these two, where it was looked at at all; null otherwise.
   const TrainingHistory* other_known() const;
   // Was it looked at enough to be judged by its course?
   bool is_well_known() const;
@@ -212,11 +213,14 @@ class TrainingHistory {
   double spent_seconds = 0;
 
  private:
-  void begin_training();
+  void set_aside();
+  void begin_training(double training);
+  bool resume_training(double training);
+  const TrainingHistory* best_former() const;
 
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;
-  std::shared_ptr<TrainingHistory> former_;  // of the trainings before, the one that was looked at most
+  std::vector<std::shared_ptr<TrainingHistory>> formers_;  // of the trainings before, those that were looked at most
   bool has_new_structure_ = false;           // since the last numbers
   Structure older_structure_;                // the one before that, likewise
   std::size_t older_graphs_ = 0;             // those that came before the last numbers

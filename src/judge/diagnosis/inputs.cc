@@ -251,9 +251,20 @@ void look_for_input_scale(const Case& seen, Findings& findings) {
   }
 }
 
+// Is it the same model's? Of several that a program has, as an encoder and a probe of it, another one may be evaluated.
+bool are_of_one_kind(const Values* trained, const Values* evaluated) {
+  if (trained == nullptr || evaluated == nullptr) return true;  // not known, in runs of older versions
+  if (trained->size() != evaluated->size()) return false;
+  bool has_same = trained->size() < 2;
+  for (std::size_t i = 1; i < trained->size(); ++i) has_same = has_same || (*trained)[i] == (*evaluated)[i];
+  return has_same;
+}
+
 void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
   Values means, deviations;
+  const Values* const trained = seen.snapshots().empty() ? nullptr : seen.snapshots().back().find("input_shape");
   for (const Evaluated& each : seen.history.evaluations) {
+    if (!are_of_one_kind(trained, each.numbers.find("eval_input_shape"))) continue;
     if (std::isfinite(each.numbers.at("eval_input", kMean)))
       means.push_back(each.numbers.at("eval_input", kMean)),
           deviations.push_back(each.numbers.at("eval_input", kDeviation));

@@ -565,20 +565,3 @@ def test_what_a_discriminator_gets(tmp_path: Path) -> None:
     twt.detach()
     low, high, made_low, made_high = records(tmp_path / "run")[0]["adversary_ranges"]
     assert (low, high) == (-3, -3) and 0 < made_low < made_high < 1
-
-
-def test_several_new_optimizers_are_another_training() -> None:
-    def optimizer() -> torch.optim.Optimizer:
-        return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
-
-    seen, judge, maker, critic = optimizers.Optimizers(), optimizer(), optimizer(), optimizer()
-    assert not any(seen.steps(judge, step) for step in range(20))
-    begun = [step for step in range(20, 40) for each in (critic, maker) if seen.steps(each, step)]
-    assert begun == [28] and seen.is_past(judge) and not seen.is_past(critic)
-
-
-def test_optimizers_that_step_by_turns_are_one_training() -> None:
-    seen = optimizers.Optimizers()
-    maker, critic = (torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1) for _ in range(2))
-    for step in range(60):
-        assert not seen.steps(critic if step % 6 else maker, step)

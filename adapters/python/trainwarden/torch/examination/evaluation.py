@@ -77,6 +77,7 @@ class Evaluation:
         if self._first is None:
             self._first = Numbers()
             add_spread(self._first, "eval_input", value)
+            self._first.add("eval_input_shape", [float(size) for size in value.shape])
             self._first.add("eval_fingerprint", fingerprint(value))
 
     def see_loss(self, compared: Compared, output: Any) -> None:

@@ -93,7 +93,7 @@ class Examiner:
         self._graphs = Graphs()
         self._passes = Passes()
         self._jumps, self._late = Jumps(), LateLosses()
-        self._training = 0  # of several that the process makes one after the other
+        self._training = self._trainings = 0  # of several that the process makes: the current one, and the last one
         self._fulls = 0  # full examinations of it
         # Of the current step:
         self._evaluates = False
@@ -103,6 +103,7 @@ class Examiner:
         self._look: Optional[StepLook] = None  # where it is examined in full
         self._calls = [0, 0]  # backward passes and zero_grad()
         self._has_closure = False  # its optimizer calls one
+        self._is_interrupted = False  # it is none of the training's, and those after it until that goes on
         self._step_ns = 0  # that its examination has cost
         # Across steps:
         self._quiet = 0
@@ -129,6 +130,8 @@ class Examiner:
             return
         if self._writer.evaluation is not None:
             self._writer.evaluation.end_steps()
+        if self._is_interrupted:
+            return
         if (asked := self._hook.take_examination()) > 0:
             self._allowance.ask(asked)
         if self._allowance.may_examine(self._step):
@@ -149,7 +152,7 @@ class Examiner:
     def is_due(self) -> bool:
         """A step ends that was only counted. Is there time to look at the next one? Asked for some of these steps."""
         self._quiet = (self._quiet + 1) % _ASKED_EVERY
-        if not self.is_on or self._quiet != 0 or self._evaluates:
+        if not self.is_on or self._quiet != 0 or self._evaluates or self._is_interrupted:
             return False
         self._writer.memory.read(self._hook.mode_step)
         if (asked := self._hook.take_examination()) > 0:
@@ -337,8 +340,11 @@ class Examiner:
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         self._passes.step += 1
         self._has_closure = self._has_closure or has_closure
-        if self.is_on and self.subjects.stepping.steps(optimizer, self._step):
-            self._begin_training()
+        if self.is_on and (training := self.subjects.stepping.steps(optimizer, self._step)) is not None:
+            self._begin_training(training)
+        self._is_interrupted = self.subjects.stepping.interrupts(optimizer)
+        if self._is_interrupted:
+            self._drop_look()
         if self._level != _NONE:
             self._compare_followed(optimizer)
         if self._level == _FULL:
@@ -358,16 +364,24 @@ class Examiner:
         if self._followed is None or self._followed[1].step < self._step:
             self._followed = weakref.ref(optimizer), Followed(parameters_in(optimizer), self._step)
 
+    def _drop_look(self) -> None:
+        """The step is none of the training's."""
+        self._look, self._level = None, _NONE
+        self._writer.drop_loss(self._step)
+
     @_own
-    def _begin_training(self) -> None:
-        """Another model is trained by another optimizer: what was seen of those before says nothing of it."""
-        self._training += 1
-        self._fulls = 0
+    def _begin_training(self, training: int) -> None:
+        """Another model is trained by another optimizer: what was seen of the one before says nothing of it. Or one goes
+        on, of which more is known than of what has interrupted it."""
+        is_new = training > self._trainings
+        self._training, self._trainings = training, max(training, self._trainings)
         self._jumps, self._late = Jumps(), LateLosses()
-        self._graphs.begin_again()
         self.subjects.begin_again()
         self._description.begin_again()
-        self._allowance.begin_again(self._step + 1)
+        if is_new:
+            self._fulls = 0
+            self._graphs.begin_again()
+            self._allowance.begin_again(self._step + 1)
         if self._look is not None:
             self._look.before = None
         self._writer.begin_again(self._training)

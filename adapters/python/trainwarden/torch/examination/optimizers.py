@@ -1,8 +1,9 @@
-"""Optimizers: which have stepped, which took over the parameters of another one, and when another training has begun."""
+"""Optimizers: which have stepped, which took over the parameters of another one, and to which training each belongs."""
 
 from __future__ import annotations
 
 import weakref
+from typing import Optional
 
 import torch
 from torch.optim import Optimizer
@@ -11,6 +12,9 @@ from ..parameters import parameters_in
 
 # New optimizers step without the older ones for so many steps: then those have ended.
 _SETTLED = 8
+# An older one that goes on after all was only interrupted, as by a probe of what its model has come to. From then on new
+# optimizers are another training only when they go on for longer than so many times the longest interruption.
+_LONGER = 3
 
 
 class Optimizers:
@@ -25,29 +29,54 @@ class Optimizers:
         # Those that began since an older one has stepped last, of parameters that none had, and when the first of them did.
         self._fresh: weakref.WeakSet[Optimizer] = weakref.WeakSet()
         self._fresh_step = 0
+        self._settled = _SETTLED
+        self._trainings: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
+        self._training = self._last_training = 0  # the current one, and the one that began last
 
-    def steps(self, optimizer: Optimizer, step: int) -> bool:
-        """An optimizer steps. Has another training begun?"""
+    def steps(self, optimizer: Optimizer, step: int) -> Optional[int]:
+        """An optimizer steps. The number of the training that has begun with it, or goes on; None: it is the same."""
         if optimizer not in self._stepped:
             self._see_new(optimizer, step)
-            return False
+            return None
+        if optimizer in self._past:
+            return self._go_on(optimizer, step)
         if not self._fresh:
-            return False
+            return None
         if optimizer not in self._fresh:
-            self._fresh.clear()  # an older one goes on: they train together
-            return False
-        if step - self._fresh_step < _SETTLED:
-            return False
+            self._end_interruption(step)  # or they train together
+            return None
+        if step - self._fresh_step < self._settled:
+            return None
         self._past = weakref.WeakSet(each for each in self._stepped if each not in self._fresh)
+        self._training = self._last_training = self._last_training + 1
+        for each in self._fresh:
+            self._trainings[each] = self._training
         self._fresh.clear()
-        return True
+        return self._training
+
+    def _go_on(self, optimizer: Optimizer, step: int) -> int:
+        self._training = self._trainings[optimizer]
+        self._settled += 1  # it is known now that there are some
+        self._end_interruption(step)
+        self._past = weakref.WeakSet(each for each in self._past if self._trainings[each] != self._training)
+        return self._training
+
+    def _end_interruption(self, step: int) -> None:
+        if self._settled > _SETTLED:
+            self._settled = max(self._settled, _LONGER * (step - self._fresh_step))
+        self._fresh.clear()
 
     def is_past(self, optimizer: Optimizer) -> bool:
         """Is it one of a training that has ended?"""
         return optimizer in self._past
 
+    def interrupts(self, optimizer: Optimizer) -> bool:
+        """Is it a new one that will be gone when the training goes on, as those before it?"""
+        return self._settled > _SETTLED and optimizer in self._fresh
+
     def _see_new(self, optimizer: Optimizer, step: int) -> None:
         self._stepped.add(optimizer)
+        self._trainings[optimizer] = self._training
         first = next(iter(parameters_in(optimizer)), None)
         if first is None:
             return

@@ -40,6 +40,11 @@ class Writer:
     def add_loss(self, step: int, loss: torch.Tensor) -> None:
         self._looks.append((step, loss.detach().clone()))
 
+    def drop_loss(self, step: int) -> None:
+        """Of a step that is none of the training's after all."""
+        while self._looks and self._looks[-1][0] == step:
+            self._looks.pop()
+
     def add_print(self, step: int, fingerprint: torch.Tensor) -> None:
         self._prints.append((step, fingerprint))
 

@@ -133,7 +133,7 @@ RuleKind diagnosis_of_training() {
        .summary = "Fires when the diagnosis of the training names a cause of trouble.",
        .parameters = {{"confidence", "0.7", "how sure the diagnosis must be at least, from 0.5 to 1"},
                       {"patience", "3", "diagnoses in a row that must name the cause"},
-                      {"steps", "200",
+                      {"steps", "500",
                        "train steps for which it must have been named, unless it is 92 % sure; and as many as there "
                        "were before"}},
        .topic = "training",
