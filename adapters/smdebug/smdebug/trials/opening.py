@@ -13,6 +13,7 @@ from ..core.config_constants import END_OF_JOB_FILENAME
 from ..core.logger import get_logger
 from ..core.utils import number_in
 from ..exceptions import MissingCollectionFiles, SMDebugRuntimeError
+from .job_of_run import JobOfRun
 
 WINDOW_VARIABLE = "SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW"
 
@@ -28,23 +29,30 @@ def open_run(folder: str) -> trainwarden.Trial:
     it is.
 
     Raises:
-        MissingCollectionFiles: the training has ended and has left nothing that can be read.
+        MissingCollectionFiles: the training has ended and has left nothing that can be read; so has its job.
         SMDebugRuntimeError: what is there cannot be read.
     """
     window = number_in(WINDOW_VARIABLE, 1000)
     waiting = _Waiting(folder)
+    job = JobOfRun(folder)
     while True:
-        ended = _places.exists(folder, END_OF_JOB_FILENAME)
+        how_it_ended = _how_it_ended(folder, job)  # asked before the run is looked for, which may come in between
         try:
             run = trainwarden.open(folder, incomplete_step_window=window)
             if run.recorder != "smdebug" or run.loaded_all_steps or _has_manifest(folder):
                 return run
         except PathNotFound as missing:
-            if ended:
-                raise MissingCollectionFiles(hint=f"{folder} holds {END_OF_JOB_FILENAME} and no run") from missing
+            if how_it_ended:
+                raise MissingCollectionFiles(hint=how_it_ended) from missing
         except trainwarden.DataLoss as damaged:
             raise SMDebugRuntimeError(str(damaged)) from damaged
         waiting.wait()
+
+
+def _how_it_ended(folder: str, job: JobOfRun) -> str:
+    if _places.exists(folder, END_OF_JOB_FILENAME):
+        return f"{folder} holds {END_OF_JOB_FILENAME} and no run"
+    return job.how_it_ended()
 
 
 def _has_manifest(folder: str) -> bool:

@@ -44,7 +44,7 @@ def create_trial(
             data are read only when they are used.
 
     Raises:
-        MissingCollectionFiles: the training has ended and has left nothing that can be read.
+        MissingCollectionFiles: the training, or the job that it is, has ended and has left nothing that can be read.
         PermissionError, OSError, RuntimeError: the bucket cannot be reached, or there is none; the message says why.
     """
     folder = os.fspath(path).strip()

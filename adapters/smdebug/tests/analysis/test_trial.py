@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trainwarden
-from trainwarden import Collection
+from trainwarden import Collection, jobs
 
 from runs import weight_at, write_modes
 from smdebug import modes
@@ -281,6 +281,37 @@ def test_a_training_that_ended_without_a_run(run_dir: Path) -> None:
     (run_dir / "training_job_end.ts").touch()
     with pytest.raises(MissingCollectionFiles, match="holds training_job_end.ts and no run"):
         create_trial(run_dir)
+
+
+JOB = {"name": "mine", "status": "Failed", "message": "AlgorithmError: exit code 1"}
+
+
+@pytest.mark.parametrize("path", ["runs/mine", "link", "tensors/mine/debug-output"])
+def test_a_job_that_failed_at_its_start_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    (tmp_path / "jobs").mkdir()
+    monkeypatch.setenv("TRAINWARDEN_JOBS", str(tmp_path / "jobs"))
+    (tmp_path / "link").symlink_to(tmp_path / "runs" / "mine")
+    monkeypatch.setattr(jobs, "list_jobs", lambda: [{**JOB, "run": str(tmp_path / "runs" / "mine")}])
+    with pytest.raises(MissingCollectionFiles, match="the job mine is Failed .AlgorithmError: exit code 1"):
+        create_trial(tmp_path / path)
+
+
+def test_a_job_that_goes_on_is_waited_for(run_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def ask() -> list[dict[str, str]]:
+        asked.append(1)
+        write_modes(run_dir)
+        earlier = {**JOB, "name": "earlier", "run": str(run_dir)}
+        other = {**JOB, "run": str(tmp_path / "other")}
+        return [other, {**JOB, "status": "InProgress", "run": str(run_dir)}, earlier]
+
+    (tmp_path / "jobs").mkdir()
+    monkeypatch.setenv("TRAINWARDEN_JOBS", str(tmp_path / "jobs"))
+    monkeypatch.setattr(jobs, "list_jobs", ask)
+    assert create_trial(run_dir).steps() and asked
 
 
 def test_the_window_for_stragglers(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
