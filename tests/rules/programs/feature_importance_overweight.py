@@ -13,7 +13,7 @@ import numpy
 
 import trainwarden
 
-FEATURES, SAMPLES, ROUNDS, STUMPS, RATE = 8, 400, 5, 20, 0.3
+FEATURES, SAMPLES, ROUNDS, STUMPS, RATE = 8, 400, 12, 4, 0.1
 
 
 def best_stump(samples: numpy.ndarray, rest: numpy.ndarray) -> "tuple[int, numpy.ndarray]":

@@ -13,6 +13,7 @@ from untouched import Captured, Runner
 
 import trainwarden
 from trainwarden.boosting.session import Session
+from trainwarden.boosting.training import Column
 from trainwarden.xgboost.callback import RoundCallback
 from trainwarden.xgboost.facts import IMPORTANCES
 from trainwarden.xgboost.training import XGBoostTraining
@@ -101,12 +102,23 @@ def test_columns_are_those_of_xgboost() -> None:
     booster = xgb.train({"max_depth": 4, "nthread": 1}, xgb.DMatrix(features, labels), num_boost_round=3)
     frame = booster.trees_to_dataframe()
     columns = columns_of(booster.get_dump(with_stats=True, dump_format="json"), 0)
+    columns.pop("Depth")
     for name, column in columns.items():
         expected = frame[name]
         if isinstance(column, np.ndarray):
             np.testing.assert_allclose(column, expected.to_numpy(), rtol=1e-5)
         else:
             assert column == ["" if pandas.isna(value) else value for value in expected], name
+
+
+def test_the_depth_of_a_lopsided_tree_is_told_right() -> None:
+    """One branch that goes on: XGBoost numbers its nodes by their order, 1 and 2, 3 and 4, ..."""
+    features = np.arange(64.0).reshape(-1, 1)
+    params = {"max_depth": 6, "nthread": 1, "min_child_weight": 1, "lambda": 0, "eta": 1}
+    booster = xgb.train(params, xgb.DMatrix(features, 2.0 ** features[:, 0]), num_boost_round=1)
+    columns = columns_of(booster.get_dump(with_stats=True, dump_format="json"), 0)
+    assert max(columns["Depth"]) == 6 and columns["Depth"][0] == 0
+    assert max(columns["Node"]) < 2**6 - 1, "by its numbers it is less deep"
 
 
 def test_predictions_and_labels_belong_together(runner: Runner) -> None:
@@ -137,9 +149,13 @@ def test_hyperparameters_are_labels_and_tensors(runner: Runner) -> None:
 
 def test_a_training_that_goes_on_counts_on(runner: Runner) -> None:
     ran = runner.captured("train.py", "continues")
-    assert ran.trial.steps("train") == [0, 1, 2, 3]
+    assert ran.trial.steps("train") == [0, 1, 2, 3] and ran.trial.labels["total_steps"] == "4"
     second = trainwarden.open(f"{ran.run_dir}-2")
-    assert second.steps("train") == [4, 5, 6, 7, 8, 9]
+    assert second.steps("train") == [4, 5, 6, 7, 8, 9] and second.labels["total_steps"] == "10"
+
+
+def test_a_loop_of_ones_own_says_no_length(runner: Runner) -> None:
+    assert "total_steps" not in runner.captured("own_loop.py").trial.labels
 
 
 def test_each_training_is_a_run(runner: Runner) -> None:
@@ -198,6 +214,22 @@ def test_what_xgboost_cannot_say_is_left_out(runner: Runner, tmp_path: Path) -> 
     trial = trainwarden.open(tmp_path / "run")
     assert trial.steps("train") == [0, 1, 2] and trial.has_tensor("train-rmse")
     assert ended.stderr.count("\n") <= 1, "XGBoost 3.2 has no statistics of such trees"
+
+
+def test_what_cannot_be_had_is_said_once_whatever_time_it_is(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Messages of XGBoost's begin with the time."""
+
+    class WithoutTrees(XGBoostTraining):
+        def last_trees(self, model: object) -> dict[str, Column]:
+            raise RuntimeError(f"[23:59:0{model.num_boosted_rounds()}] no such trees")  # type: ignore[attr-defined]
+
+    data = xgb.DMatrix(np.arange(20.0).reshape(10, 2), np.arange(10.0))
+    session = Session(str(tmp_path / "run"), WithoutTrees({}, data))
+    xgb.train({"nthread": 1}, data, 4, callbacks=[RoundCallback(session)])
+    session.close()
+    assert capfd.readouterr().err.count("no such trees") == 1
 
 
 def test_a_request_ends_the_training(runner: Runner, tmp_path: Path) -> None:

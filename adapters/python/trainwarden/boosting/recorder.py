@@ -31,6 +31,7 @@ class Recorder:
         self._parameters = parameters
         self._rounds = 0  # recorded so far
         self._has_metrics = False
+        self._unseen: set[str] = set()  # collections that could not be computed once, which was said
         self._features: list[str] = []
 
     def record_metrics(self, metrics: Iterable[Metric]) -> None:
@@ -101,7 +102,9 @@ class Recorder:
         try:
             return compute()
         except Exception as error:
-            faults.say_once(f"{what} of this training cannot be captured: {faults.first_line(error)}")
+            if what not in self._unseen:  # the message of XGBoost has the time in it, and would be news each time
+                self._unseen.add(what)
+                faults.say_once(f"{what} of this training cannot be captured: {faults.first_line(error)}")
             return None
         finally:
             self._hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))

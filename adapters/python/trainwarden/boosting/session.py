@@ -102,13 +102,15 @@ class Session:
 
     def _open(self, model: Any, rounds: int) -> None:
         parameters = self._training.parameters(model)
+        to_come = self._training.rounds_to_come(model)
+        length = {} if to_come is None else {"total_steps": str(rounds + to_come)}
         options: dict[str, Any] = {}
         place = self._training.place()  # without it the environment has the word
         if place is not None:
             options.update(rank=place[0], world_size=place[1])
         if rounds > 0:  # the training goes on with a model that has some
             options.update(first_global_step=rounds, first_mode_steps={"train": rounds})
-        self._hook = open_for_attach(self._run_dir, [self._training.library], labels=as_labels(parameters), **options)
+        self._hook = open_for_attach(self._run_dir, [self._training.library], labels={**as_labels(parameters), **length}, **options)
         if self._hook is None:
             return
         self._hook.set_mode("train")

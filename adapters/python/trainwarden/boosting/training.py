@@ -35,6 +35,9 @@ class Training(Protocol):
     def rounds(self, model: Any) -> Optional[int]:
         """That the model has when the training begins; None: the training is to be left alone."""
 
+    def rounds_to_come(self, model: Any) -> Optional[int]:
+        """That this call is to train, if nothing ends it earlier, when it begins; None: not known."""
+
     def parameters(self, model: Any) -> dict[str, Any]:
         """As the program gave them, and those that matter most as the framework has them."""
 

@@ -20,6 +20,8 @@ from .training import LightGBMTraining
 
 _BOUND_IN = ("lightgbm", "lightgbm.sklearn")  # where programs and estimators take them from
 
+_ROUNDS = 100  # of a call that does not say it
+
 _attachment = Attachment()
 
 
@@ -45,7 +47,10 @@ def detach() -> None:
 
 def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of lightgbm.train or lightgbm.cv."""
-    session = sessions.begin(LightGBMTraining(given.get("params"), given.get("train_set"), given.get("valid_sets")))
+    rounds = given.get("num_boost_round", _ROUNDS)
+    session = sessions.begin(
+        LightGBMTraining(given.get("params"), given.get("train_set"), given.get("valid_sets"), rounds)
+    )
     if session is not None:
         # In front: LightGBM numbers the program's own from the end.
         given["callbacks"] = [*callbacks_of(session), *(given.get("callbacks") or [])]

@@ -10,6 +10,11 @@ _MATTER_MOST = (
     "objective", "boosting", "num_class", "learning_rate", "num_leaves", "max_depth", "min_data_in_leaf", "metric"
 )  # fmt: skip
 
+_ROUNDS = (
+    "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds", "nrounds",
+    "num_boost_round", "n_estimators", "max_iter",
+)  # fmt: skip
+
 
 def effective(params: Any, model: Any) -> dict[str, Any]:
     """The parameters as given, and those that matter most as the booster has them."""
@@ -20,6 +25,13 @@ def effective(params: Any, model: Any) -> dict[str, Any]:
         if name in used and name not in parameters:
             parameters[name] = used[name]
     return parameters
+
+
+def rounds_of(params: Any, otherwise: int) -> int:
+    """Which of its many names the program gave; the argument of train() has the word where it gave none."""
+    given = dict(params) if isinstance(params, Mapping) else {}
+    found = [given[name] for name in _ROUNDS if given.get(name) is not None]
+    return int(found[0]) if found else otherwise
 
 
 def _named(value: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from lightgbm import basic
 
 from ..boosting.training import MAX_EXPLAINED_ROWS, Column, Metric, parts_of_whole
-from .parameters import effective
+from .parameters import effective, rounds_of
 from .trees import COLUMNS, columns_of
 
 # "split" is what XGBoost calls "weight": it is kept under both, as rules that know trees ask for that of XGBoost.
@@ -24,12 +24,19 @@ class LightGBMTraining:
     tree_columns: tuple[str, ...] = COLUMNS
     explains = True
 
-    def __init__(self, params: Any, train_set: Any = None, valid_sets: Any = None) -> None:
+    def __init__(
+        self, params: Any, train_set: Any = None, valid_sets: Any = None, rounds: Optional[int] = None
+    ) -> None:
+        """`rounds`: of a call of train(), where the parameters do not say it; None: of a loop of the program's own."""
         self._params = params
+        self._rounds = rounds
         self._first_rows = _first_rows(train_set, valid_sets)
 
     def rounds(self, model: Any) -> Optional[int]:
         return 0 if self.is_packed(model) else int(model.current_iteration())
+
+    def rounds_to_come(self, model: Any) -> Optional[int]:
+        return None if self._rounds is None else rounds_of(self._params, self._rounds)
 
     def parameters(self, model: Any) -> dict[str, Any]:
         return effective(self._params, model.boosters[0] if self.is_packed(model) else model)

@@ -30,6 +30,9 @@ class BoostedTraining:
     def rounds(self, model: Any) -> Optional[int]:
         return self._first_round
 
+    def rounds_to_come(self, model: Any) -> Optional[int]:
+        return None
+
     def parameters(self, model: Any) -> dict[str, Any]:
         return {"estimator": type(model).__name__, **model.get_params(deep=False)}
 

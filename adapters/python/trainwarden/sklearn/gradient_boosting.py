@@ -46,6 +46,9 @@ class GradientBoostingTraining(BoostedTraining):
         self._summed = 0  # trees that have splits
         self._stages_summed = 0
 
+    def rounds_to_come(self, model: Any) -> Optional[int]:
+        return int(model.n_estimators) - self._first_round
+
     def importances(self, model: Any, features: list[str]) -> dict[str, float]:
         """As feature_importances_ has them of the stages so far: of the trees that have a split, the mean."""
         for stage in model.estimators_[self._stages_summed : self.stage + 1]:

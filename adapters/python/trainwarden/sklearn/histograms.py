@@ -35,6 +35,9 @@ class HistogramTraining(BoostedTraining):
     def rounds(self, model: Any) -> Optional[int]:
         return len(model._predictors)  # those of a training that goes on
 
+    def rounds_to_come(self, model: Any) -> Optional[int]:
+        return int(model.max_iter) - len(model._predictors)
+
     def own_metrics(self, model: Any) -> list[Metric]:
         """scikit-learn computes it only where training may end early."""
         loss = model._loss(y_true=self.right, raw_prediction=self.raw, sample_weight=self.weights)

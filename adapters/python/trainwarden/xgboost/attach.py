@@ -20,6 +20,8 @@ from .training import XGBoostTraining
 
 _BOUND_IN = ("xgboost", "xgboost.sklearn")  # where programs and estimators take them from
 
+_ROUNDS = 10  # of a call that does not say it
+
 _attachment = Attachment()
 
 
@@ -47,7 +49,8 @@ def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of xgboost.train or xgboost.cv."""
     if any(getattr(each, "captures_itself", False) for each in given.get("callbacks") or []):
         return None  # the hook of smdebug's API
-    session = sessions.begin(XGBoostTraining(given.get("params"), given["dtrain"], given.get("evals")))
+    rounds = given.get("num_boost_round", _ROUNDS)
+    session = sessions.begin(XGBoostTraining(given.get("params"), given["dtrain"], given.get("evals"), rounds))
     if session is not None:
         given["callbacks"] = [RoundCallback(session), *(given.get("callbacks") or [])]
     return session

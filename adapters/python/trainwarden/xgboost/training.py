@@ -11,7 +11,7 @@ from ..boosting.training import Column, Metric
 from . import facts
 from .parameters import effective
 from .ranks import rank_and_size
-from .trees import COLUMNS
+from .trees import ALL_COLUMNS
 
 
 class XGBoostTraining:
@@ -19,11 +19,13 @@ class XGBoostTraining:
 
     library = "xgboost"
     importance_kinds: tuple[str, ...] = facts.IMPORTANCES
-    tree_columns: tuple[str, ...] = COLUMNS
+    tree_columns: tuple[str, ...] = ALL_COLUMNS
     explains = True
 
-    def __init__(self, params: Any, dtrain: Any, evals: Any = None) -> None:
+    def __init__(self, params: Any, dtrain: Any, evals: Any = None, rounds: Optional[int] = None) -> None:
+        """`rounds`: of a call of train(); None: of a loop of the program's own."""
         self._params = params
+        self._rounds = rounds
         self._dtrain = dtrain
         # The matrix whose predictions are kept: that of smdebug's hook.
         self._judged = list(evals)[-1][0] if evals else dtrain
@@ -33,6 +35,9 @@ class XGBoostTraining:
             return int(model.num_boosted_rounds())
         except XGBoostError:
             return None  # of parameters that are wrong, which XGBoost tells the program in a moment
+
+    def rounds_to_come(self, model: Any) -> Optional[int]:
+        return self._rounds
 
     def parameters(self, model: Any) -> dict[str, Any]:
         return effective(self._params, model.cvfolds[0].bst if self.is_packed(model) else model)

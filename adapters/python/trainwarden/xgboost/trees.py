@@ -10,12 +10,14 @@ import numpy as np
 
 from ..boosting.training import Column
 
-_NUMBERS = {"Tree": np.int64, "Node": np.int64, "Split": np.float64, "Gain": np.float64, "Cover": np.float64}
+_WHOLE, _REAL = ("Tree", "Node", "Depth"), ("Split", "Gain", "Cover")
+_NUMBERS = {**dict.fromkeys(_WHOLE, np.int64), **dict.fromkeys(_REAL, np.float64)}
 COLUMNS = ("Tree", "Node", "ID", "Feature", "Split", "Yes", "No", "Missing", "Gain", "Cover")
+ALL_COLUMNS = (*COLUMNS, "Depth")  # XGBoost numbers nodes as they grow: of a lopsided tree they do not tell its depth
 
 
 def columns_of(dumps: list[str], first_tree: int) -> dict[str, Column]:
-    """By name; all of the same length.
+    """ALL_COLUMNS by name; all of the same length.
 
     Arguments:
         dumps: a tree each, as Booster.get_dump(dump_format="json", with_stats=True) writes it.
@@ -25,16 +27,16 @@ def columns_of(dumps: list[str], first_tree: int) -> dict[str, Column]:
     """
     rows: list[tuple[Any, ...]] = []
     for number, dump in enumerate(dumps, start=first_tree):
-        waiting = [json.loads(dump)]
+        waiting = [(json.loads(dump), 0)]
         while waiting:
-            node = waiting.pop()
-            rows.append(_row(number, node))
-            waiting += node.get("children", [])
+            node, depth = waiting.pop()
+            rows.append((*_row(number, node), depth))
+            waiting += [(child, depth + 1) for child in node.get("children", [])]
     rows.sort(key=lambda row: (row[0], row[1]))
-    columns = list(zip(*rows)) if rows else [()] * len(COLUMNS)
+    columns = list(zip(*rows)) if rows else [()] * len(ALL_COLUMNS)
     return {
         name: np.asarray(column, _NUMBERS[name]) if name in _NUMBERS else list(column)
-        for name, column in zip(COLUMNS, columns)
+        for name, column in zip(ALL_COLUMNS, columns)
     }
 
 

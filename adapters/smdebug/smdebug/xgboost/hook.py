@@ -153,7 +153,8 @@ def _without_zeros(importances: Mapping[str, float]) -> dict[str, float]:
 
 
 def _trees(model: Any) -> dict[str, Any]:
-    """As smdebug wrote them: what a leaf does not have is "nan"."""
-    trees = facts.last_trees(model)
+    """As smdebug wrote them, without their depth: what a leaf does not have is "nan"."""
+    found = facts.last_trees(model)
+    trees = {f"trees/{name}": found[f"trees/{name}"] for name in COLUMNS}
     texts = {name: [text or "nan" for text in column] for name, column in trees.items() if isinstance(column, list)}
     return {**trees, **texts, "trees/Category": ["nan"] * len(texts["trees/Feature"])}

@@ -2,8 +2,9 @@
 //
 // Source: the documented rule of SageMaker Debugger: the nfeatures largest importances add up to more than threshold.
 // Ours: the importances are divided by their sum, in case they are not parts of a whole; a model with no more than
-// nfeatures features is not judged, since they add up to 1 by nature; workers are judged by themselves; what is not
-// finite or negative is no importance and left out. No state.
+// nfeatures features is not judged, since they add up to 1 by nature, nor is one in its first rounds, whose few trees
+// have few splits; workers are judged by themselves; what is not finite or negative is no importance and left out. No
+// state.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -22,6 +23,7 @@ namespace feature_importance_overweight_rule {
 namespace {
 
 constexpr std::int64_t kMostFeatures = 1'000'000'000;
+constexpr std::int64_t kMostRounds = 1'000'000'000;
 constexpr const char* kAdvice =
     "See whether the features at the top give away the label (a leak), train without them, and compare the validation "
     "error.";
@@ -30,8 +32,9 @@ using Importances = std::vector<TensorReduction>;
 
 class FeatureImportanceOverweight final : public Rule {
  public:
-  FeatureImportanceOverweight(TensorSelection selection, double threshold, std::size_t features)
-      : selection_(std::move(selection)), threshold_(threshold), features_(features) {}
+  FeatureImportanceOverweight(TensorSelection selection, double threshold, std::size_t features,
+                              std::int64_t first_rounds)
+      : selection_(std::move(selection)), threshold_(threshold), features_(features), first_rounds_(first_rounds) {}
 
   Verdict evaluate(const StepWindow& window) override {
     StepReductions read = read_reductions(selection_, Reduction::kMean, false, window);
@@ -41,6 +44,10 @@ class FeatureImportanceOverweight final : public Rule {
       workers[importance.spot.worker].push_back(std::move(importance));
     }
     if (workers.empty()) return nothing_to_judge(read.gaps, "feature importance", window);
+    if (window.mode_step() < first_rounds_) {
+      return Verdict::insufficient_data(
+          fmt::format("a model of no more than {} rounds may rest on few features by nature", first_rounds_));
+    }
     bool judged = false;
     for (auto& [worker, importances] : workers) {
       if (importances.size() <= features_) continue;
@@ -83,12 +90,14 @@ class FeatureImportanceOverweight final : public Rule {
   const TensorSelection selection_;
   const double threshold_;
   const std::size_t features_;
+  const std::int64_t first_rounds_;
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   const double threshold = read.number("threshold", 0, 1);
   const std::int64_t features = read.integer("nfeatures", 1, kMostFeatures);
+  const std::int64_t rounds = read.integer("first_rounds", 0, kMostRounds);
   TensorSelection selection;
   selection.patterns = read.patterns("tensor_regex");
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
@@ -96,11 +105,12 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
     return Status(Code::kInvalidArgument, "parameter tensor_regex: expected at least one pattern, found none");
   }
   return std::unique_ptr<Rule>(
-      new FeatureImportanceOverweight(std::move(selection), threshold, static_cast<std::size_t>(features)));
+      new FeatureImportanceOverweight(std::move(selection), threshold, static_cast<std::size_t>(features), rounds));
 }
 
 constexpr const char* kDetails = R"(Adds up the `nfeatures` largest importances of the step, each divided by the sum of
-all, and fires when they make up more than `threshold`. A model with no more than `nfeatures` features is not judged.
+all, and fires when they make up more than `threshold`. A model with no more than `nfeatures` features is not judged,
+nor is one in its first rounds (steps of the mode): a tree with three splits rests on three features at most.
 
 Needs one number for each feature, as smdebug's hook for XGBoost writes them: `feature_importance/weight/<feature>`.
 Another kind of importance is chosen by `tensor_regex`: `.*feature_importance/gain`. Not among the default rules: a
@@ -116,6 +126,7 @@ RuleKind feature_importance_overweight() {
   description.parameters = {
       {"threshold", "0.8", "the largest part, from 0 to 1, that the most important features may have"},
       {"nfeatures", "3", "how many of the most important features are added up"},
+      {"first_rounds", "10", "how many rounds at the beginning are not judged"},
       {"tensor_regex", ".*feature_importance/weight", "patterns of the importances, one tensor for each feature"}};
   description.topic = "trees";
   description.details = feature_importance_overweight_rule::kDetails;

@@ -7,9 +7,11 @@
 namespace trainwarden::rules {
 namespace {
 
-TestRun importances(const std::vector<float>& values, const std::string& kind = "weight") {
+constexpr std::int64_t kRound = 10;  // the first one that is judged
+
+TestRun importances(const std::vector<float>& values, const std::string& kind = "weight", std::int64_t round = kRound) {
   TestRun run;
-  TestStep step;
+  TestStep step{.step = round};
   for (std::size_t i = 0; i < values.size(); ++i) {
     step.tensors.push_back(scalar("feature_importance/" + kind + "/f" + std::to_string(i), values[i]));
   }
@@ -18,7 +20,7 @@ TestRun importances(const std::vector<float>& values, const std::string& kind = 
 }
 
 Verdict verdict(const std::vector<float>& values, std::string_view spec = "FeatureImportanceOverweight") {
-  return judge(importances(values), spec).at(0);
+  return judge(importances(values), spec).at(kRound);
 }
 
 TEST(FeatureImportanceOverweight, ThreeFeaturesCarryTheModel) {
@@ -48,10 +50,21 @@ TEST(FeatureImportanceOverweight, AFewFeaturesCarryAllByNature) {
   EXPECT_EQ(verdict({}).outcome, Outcome::kNotApplicable);
 }
 
+TEST(FeatureImportanceOverweight, FewTreesRestOnFewFeaturesByNature) {
+  const std::vector<float> overweight = {0.5F, 0.3F, 0.2F, 0};
+  const Verdict first = judge(importances(overweight, "weight", 9), "FeatureImportanceOverweight").at(9);
+  EXPECT_EQ(first.outcome, Outcome::kInsufficientData);
+  EXPECT_EQ(first.message, "a model of no more than 10 rounds may rest on few features by nature");
+  EXPECT_EQ(judge(importances(overweight, "weight"), "FeatureImportanceOverweight").at(kRound).outcome,
+            Outcome::kFired);
+  const char* at_once = "FeatureImportanceOverweight:first_rounds=0";
+  EXPECT_EQ(judge(importances(overweight, "weight", 0), at_once).at(0).outcome, Outcome::kFired);
+}
+
 TEST(FeatureImportanceOverweight, AnotherKindOfImportance) {
   const TestRun run = importances({9, 9, 9, 1}, "gain");
-  EXPECT_EQ(judge(run, "FeatureImportanceOverweight").at(0).outcome, Outcome::kNotApplicable);
-  EXPECT_EQ(judge(run, "FeatureImportanceOverweight:tensor_regex=.*feature_importance/gain").at(0).outcome,
+  EXPECT_EQ(judge(run, "FeatureImportanceOverweight").at(kRound).outcome, Outcome::kNotApplicable);
+  EXPECT_EQ(judge(run, "FeatureImportanceOverweight:tensor_regex=.*feature_importance/gain").at(kRound).outcome,
             Outcome::kFired);
 }
 

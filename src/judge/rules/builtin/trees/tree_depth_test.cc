@@ -26,6 +26,23 @@ TEST(TreeDepth, TheDepthIsThatOfTheLargestId) {
   EXPECT_EQ(outcome(kept("trees/Node", {0}), "TreeDepth:depth=0"), Outcome::kOk);
 }
 
+TEST(TreeDepth, DepthsThatWereCapturedAreBelieved) {
+  TestRun lopsided;  // numbered as it grew: 8 is the sixth level of a tree that has one branch
+  lopsided.add(
+      {.step = 0,
+       .tensors = {kept_integers("trees/Depth", {0, 1, 1, 2, 2, 5}), kept_integers("trees/Node", {0, 1, 2, 3, 4, 8})}});
+  const Verdict verdict = judge(lopsided, "TreeDepth").at(0);
+  ASSERT_EQ(verdict.outcome, Outcome::kFired);
+  EXPECT_EQ(verdict.message,
+            "A tree is 5 levels deep at step 0, by the largest depth in \"trees/Depth\"; the limit is 4.");
+  ASSERT_EQ(verdict.evidence.size(), 1u);
+  EXPECT_EQ(verdict.evidence.at(0).value, 5);
+  EXPECT_EQ(judge(lopsided, "TreeDepth:depth=5").at(0).outcome, Outcome::kOk);
+  TestRun wide;
+  wide.add({.step = 0, .tensors = {kept_integers("trees/Depth", {0, 4}), kept_integers("trees/Node", {0, 99})}});
+  EXPECT_EQ(judge(wide, "TreeDepth").at(0).outcome, Outcome::kOk);
+}
+
 TEST(TreeDepth, SaysHowDeep) {
   const Verdict verdict = judge(trees_with(reduced("trees/Node", {0, 127})), "TreeDepth").at(0);
   ASSERT_EQ(verdict.outcome, Outcome::kFired);  // statistics do
