@@ -29,14 +29,19 @@ void print_finding(std::FILE* out, const CauseFinding& finding) {
 // What can be said of a training in which no cause was found, as far as its steps show.
 void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
   constexpr std::size_t kEnough = 20;
+  const diagnosis::Course& loss = diagnosis.symptoms.train;
   if (!diagnosis.alarms.empty()) {
     emit(out, "Something is wrong: see what {} found. No cause is sure; the training was not examined.\n",
          fmt::join(diagnosis.alarms, ", "));
-  } else if (diagnosis.examined == 0 && diagnosis.symptoms.train.count < kEnough) {
+  } else if (diagnosis.examined == 0 && loss.not_finite > 0) {
+    emit(out,
+         "Something is wrong: {} of {} recorded losses are NaN or infinite. No cause is sure; the training was not "
+         "examined.\n",
+         loss.not_finite, loss.count);
+  } else if (diagnosis.examined == 0 && loss.count < kEnough) {
     emit(out, "Nothing can be said: the training was not examined.\n");
   } else if (diagnosis.examined == 0) {
-    emit(out, "Nothing is wrong as far as {} recorded losses show; the training was not examined.\n",
-         diagnosis.symptoms.train.count);
+    emit(out, "Nothing is wrong as far as {} recorded losses show; the training was not examined.\n", loss.count);
   } else {
     emit(out, "Nothing is wrong as far as {} of {} train steps show that were examined.\n", diagnosis.examined,
          diagnosis.steps);
