@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import weakref
 from typing import Any, Optional
 
 import jax
@@ -124,6 +125,8 @@ def _attach_to_optax() -> None:
     for kind in (optax.GradientTransformation, optax.GradientTransformationExtraArgs):
         if "__new__" in vars(kind):
             _replace(kind, "__new__", with_update(kind.__new__))
+    # Its gradients go into the branch of a condition, out of which nothing comes.
+    _replace(optax.MultiSteps, "update", _updating_method(optax.MultiSteps.update, numbers))
     _replace(optax, "apply_updates", _applying(optax.apply_updates))
 
 
@@ -161,21 +164,36 @@ def _updating(original: Any, numbers: Any) -> Any:
 
     @functools.wraps(original)
     def update(*args: Any, **kwargs: Any) -> Any:
-        watch = _watch
-        with tags.updating() as is_outermost:
-            if watch is None or not is_outermost:
-                return original(*args, **kwargs)
-            if not group:
-                group.append(next(numbers))
-            gradients = args[0] if args else kwargs.get("updates")
-            if watch.updating(gradients, group[0]) is False:
-                return jax.tree_util.tree_map(jax.numpy.zeros_like, gradients), _state_of(args, kwargs)
-            answer = original(*args, **kwargs)
-            watch.updated(answer[0], answer[1], group[0])
-            return answer
+        return _update(original, args, kwargs, group, numbers)
 
     setattr(update, _ORIGINAL, original)
     return update
+
+
+def _updating_method(original: Any, numbers: Any) -> Any:
+    """Of optimizers that are objects."""
+    groups: weakref.WeakKeyDictionary[Any, list[int]] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(original)
+    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _update(functools.partial(original, self), args, kwargs, groups.setdefault(self, []), numbers)
+
+    return update
+
+
+def _update(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any], group: list[int], numbers: Any) -> Any:
+    watch = _watch
+    with tags.updating() as is_outermost:
+        if watch is None or not is_outermost:
+            return original(*args, **kwargs)
+        if not group:
+            group.append(next(numbers))
+        gradients = args[0] if args else kwargs.get("updates")
+        if watch.updating(gradients, group[0]) is False:
+            return jax.tree_util.tree_map(jax.numpy.zeros_like, gradients), _state_of(args, kwargs)
+        answer = original(*args, **kwargs)
+        watch.updated(answer[0], answer[1], group[0])
+        return answer
 
 
 def _state_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

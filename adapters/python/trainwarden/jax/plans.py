@@ -59,6 +59,11 @@ class Plan:
         return tuple(s for s in self.slots if s.kind == tags.LOSS and s.index < self.results and not s.loops)
 
     @functools.cached_property
+    def numbers(self) -> tuple[Slot, ...]:
+        """Losses and metrics that are results of the function anyway."""
+        return (*self.losses, *(slot for slot in self.slots if slot.kind == tags.METRIC))
+
+    @functools.cached_property
     def steps(self) -> int:
         """Within one call."""
         return math.prod(length for _, length in self.loops)
@@ -91,10 +96,13 @@ def plan_and_program(closed: ClosedJaxpr, out_tree: Any, kinds: tuple[str, ...])
     slots, extra = _slots_and_extra(found, closed, _Names(tagged_values))
     gradients = [slot for slot in all_slots if slot.kind == tags.OWN_GRADIENT]
     trains = has[tags.OWN_GRADIENT] + has[tags.GRADIENT] + has[tags.LOSS] > 0
-    if gradients and not has[tags.WEIGHT] and tags.WEIGHT in kinds:
-        slots += _new_weights(gradients, closed, out_tree)
+    by_hand = _new_weights(gradients, closed, out_tree) if gradients and not has[tags.WEIGHT] else []
+    if tags.WEIGHT in kinds:
+        slots += by_hand
     if has[tags.OUTPUT] and not trains:
         slots += _metrics(closed, out_tree)
+    if trains:
+        slots += _named_numbers([*all_slots, *by_hand], closed, out_tree)
     plan = Plan(
         slots=tuple(slots),
         results=len(closed.jaxpr.outvars),
@@ -185,6 +193,27 @@ def _metrics(closed: ClosedJaxpr, out_tree: Any) -> list[Slot]:
     variables = closed.jaxpr.outvars
     numbers = [(path, index) for path, index in _result_paths(closed, out_tree) if variables[index].aval.shape == ()]
     return [Slot(tags.METRIC, names.name_of(path, "result"), index, (), ()) for path, index in numbers]
+
+
+def _named_numbers(known: list[Slot], closed: ClosedJaxpr, out_tree: Any) -> list[Slot]:
+    """Metrics of a function that trains: what is not known of dicts of nothing but single numbers, among its results."""
+    parts: dict[str, list[tuple[str, int]]] = {}
+    others = set()  # parts of the result that have something else
+    for path, index in _result_paths(closed, out_tree):
+        is_of_several = bool(path) and not isinstance(path[0], jax.tree_util.DictKey)
+        part, keys = jax.tree_util.keystr(path[:is_of_several]), path[is_of_several:]
+        parts.setdefault(part, []).append(("/".join(str(getattr(key, "key", "")) for key in keys), index))
+        are_names = bool(keys) and all(isinstance(key, jax.tree_util.DictKey) for key in keys)
+        if not are_names or not _is_single_number(closed.jaxpr.outvars[index].aval):
+            others.add(part)
+    names_taken, taken = {slot.name for slot in known}, {slot.index for slot in known}
+    numbers = [each for part, members in parts.items() if part not in others for each in members]
+    free = [(name, index) for name, index in numbers if index not in taken and name not in names_taken]
+    return [Slot(tags.METRIC, name, index, (), ()) for name, index in free]
+
+
+def _is_single_number(value: Any) -> bool:
+    return value.shape == () and bool(jax.dtypes.issubdtype(value.dtype, jax.numpy.floating))
 
 
 def _result_paths(closed: ClosedJaxpr, out_tree: Any) -> list[tuple[Any, int]]:

@@ -51,7 +51,7 @@ class Session:
         self.may_veto = False
         self.withholds = False
         self._own_gradients: list[tuple[str, Any]] = []  # kept if no optimizer gets them
-        self._late_losses: list[tuple[str, Any]] = []  # of the open step, not looked at yet
+        self._late_losses: list[tuple[str, str, Any]] = []  # of the open step, not looked at yet
         self._is_over = False  # nothing of the open step is left but its loss
         self._stop_reason: Optional[str] = None
         self._is_closed = False
@@ -153,7 +153,7 @@ class Session:
             return
         if captured is None:
             leaves = jax.tree_util.tree_leaves(result)
-            self._late_losses += [(slot.name, leaves[slot.index]) for slot in plan.losses]
+            self._late_losses += [(slot.kind, slot.name, leaves[slot.index]) for slot in plan.numbers]
             for _ in range(plan.steps - 1):
                 self._step()
             self._note(plan, is_idle=True)
@@ -302,9 +302,9 @@ class Session:
     def _keep_late_losses(self) -> None:
         """On a CPU they are waited for; on other devices the program goes on, and those that are not there are left out."""
         late, self._late_losses = self._late_losses, []
-        for name, value in late:
+        for kind, name, value in late:
             if self._recorder is not None and (_is_on_cpu(value) or value.is_ready()):
-                self._recorder.keep(tags.LOSS, name, value)
+                self._recorder.keep(kind, name, value)
 
     def _recording(self, mode: str) -> Optional[Recorder]:
         """The run's recorder, which the first step opens."""

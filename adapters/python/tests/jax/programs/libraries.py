@@ -1,4 +1,4 @@
-"""Trains with flax.linen, flax.nnx or equinox, as the first argument says."""
+"""Trains with flax.linen, flax.nnx or equinox, or with gradients that optax sums up, as the first argument says."""
 
 import hashlib
 import os
@@ -107,6 +107,31 @@ def equinox():
         losses.append(float(loss))
     seen["hidden_kernel"] = np.asarray(model.layers[0].weight)
     return eqx.filter(model, eqx.is_array)
+
+
+def multi_steps():
+    """Every second batch changes the weights."""
+    params = {"hidden": {"kernel": jnp.ones((4, 8)) / 8, "bias": jnp.zeros(8)}}
+    params["out"] = {"kernel": jnp.linspace(-1, 1, 8).reshape(8, 1), "bias": jnp.zeros(1)}
+    optimizer = optax.MultiSteps(optax.adam(0.01), every_k_schedule=2)
+    state = optimizer.init(params)
+
+    def error(params, features, labels):
+        hidden = jnp.tanh(features @ params["hidden"]["kernel"] + params["hidden"]["bias"])
+        return jnp.mean((hidden @ params["out"]["kernel"] + params["out"]["bias"] - labels) ** 2)
+
+    @jax.jit
+    def train(params, state, features, labels):
+        loss, gradients = jax.value_and_grad(error)(params, features, labels)
+        updates, state = optimizer.update(gradients, state, params)
+        return optax.apply_updates(params, updates), state, {"loss": loss, "error": {"root": jnp.sqrt(loss)}}
+
+    for step in range(STEPS):
+        half = slice(8 * (step % 2), 8 * (step % 2) + 8)
+        params, state, told = train(params, state, features[half], labels[half])
+        losses.append(float(told["loss"]))
+    seen["hidden_kernel"] = np.asarray(params["hidden"]["kernel"])
+    return params
 
 
 if __name__ == "__main__":
