@@ -217,6 +217,7 @@ void TrainingHistory::begin_training(double training) {
   training_ = training;
   for (const auto& former : formers_) former->structure.loaded = structure.loaded;  // by the process, whatever it trained
   snapshots.clear();
+  was_resumed_ = false;
   has_seen_start = false;
   fulls = 0;
   outside_changed = outside_seen = 0;
@@ -243,6 +244,7 @@ bool TrainingHistory::resume_training(double training) {
   resumed->last_step = last_step;
   resumed->examinations = examinations;
   resumed->unreadable = unreadable;
+  resumed->was_resumed_ = true;
   if (has_new_structure_) resumed->structure = std::move(structure);
   TrainingHistory now = std::move(*resumed);
   *this = std::move(now);
@@ -324,7 +326,8 @@ bool TrainingHistory::is_well_known() const {
 
 const TrainingHistory& TrainingHistory::best_known() const {
   const TrainingHistory* const former = best_former();
-  return former == nullptr || snapshots.size() >= std::min(kEnough, former->snapshots.size()) ? *this : *former;
+  const std::size_t enough = was_resumed_ ? kSome : kEnough;  // what has interrupted it matters less
+  return former == nullptr || snapshots.size() >= std::min(enough, former->snapshots.size()) ? *this : *former;
 }
 
 }  // namespace trainwarden::diagnosis

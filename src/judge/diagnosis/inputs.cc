@@ -261,22 +261,29 @@ bool are_of_one_kind(const Values* trained, const Values* evaluated) {
 }
 
 void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
+  constexpr std::size_t kEnough = 3;
+  const Values* shape = nullptr;
   Values means, deviations;
-  const Values* const trained = seen.snapshots().empty() ? nullptr : seen.snapshots().back().find("input_shape");
   for (const Evaluated& each : seen.history.evaluations) {
-    if (!are_of_one_kind(trained, each.numbers.find("eval_input_shape"))) continue;
-    if (std::isfinite(each.numbers.at("eval_input", kMean)))
-      means.push_back(each.numbers.at("eval_input", kMean)),
-          deviations.push_back(each.numbers.at("eval_input", kDeviation));
+    if (!std::isfinite(each.numbers.at("eval_input", kMean))) continue;
+    shape = each.numbers.find("eval_input_shape");
+    means.push_back(each.numbers.at("eval_input", kMean));
+    deviations.push_back(each.numbers.at("eval_input", kDeviation));
   }
-  const double mean = median_of(seen.history, "input", kMean), deviation = median_of(seen.history, "input", kDeviation);
+  Values trained_means, trained_deviations;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    if (!are_of_one_kind(snapshot.find("input_shape"), shape)) continue;
+    trained_means.push_back(snapshot.at("input", kMean));
+    trained_deviations.push_back(snapshot.at("input", kDeviation));
+  }
+  if (trained_means.size() < kEnough) return;
+  const double mean = median(trained_means), deviation = median(trained_deviations);
   if (means.empty() || !(deviation > 1e-9)) return;
   const double other_mean = median(means), other_deviation = median(deviations);
   const double shift = std::abs(other_mean - mean) / deviation, ratio = other_deviation / deviation;
   // Batches vary among themselves: that is the yardstick.
   Values usual;
-  for (const Snapshot& snapshot : seen.snapshots())
-    usual.push_back(std::abs(snapshot.at("input", kMean) - mean) / deviation);
+  for (const double each : trained_means) usual.push_back(std::abs(each - mean) / deviation);
   const double noise = std::max(0.02, 4 * median(usual));
   const bool shifted = shift > std::max(0.4, 4 * noise), stretched = ratio > 1.8 || ratio < 0.55;
   if (!shifted && !stretched) return;

@@ -43,7 +43,7 @@ void look_for_modes(const Case& seen, Findings& findings) {
   const double no_grad = std::max(counts.no_grad, counts.no_grad_training + counts.other_steps);
   if (!seen.symptoms.is_adversarial && counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * no_grad) {
     // A teacher or a rollout is called in nearly each step, an evaluation now and then.
-    const double share = counts.no_grad_steps > 0 ? counts.no_grad_steps / 0.3 : no_grad / 0.5;
+    const double share = counts.no_grad_steps > 0 ? counts.no_grad_steps / 0.22 : no_grad / 0.5;
     const double steps = std::max(counts.forward, counts.train_steps);
     const bool is_part_of_steps = share > steps && steps >= 20;
     const bool averages = counts.repeats > 0.4 * counts.no_grad_training;  // the same input again: dropout is meant

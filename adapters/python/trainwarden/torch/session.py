@@ -107,7 +107,7 @@ class Session(SignalListener, Training):
             self._depth += 1
             if self._depth == 1:
                 self._begin_forward(recorder, model, args, kwargs)
-                recorder.examiner.forward_begins(model, args, kwargs)
+                recorder.examiner.forward_begins(model, module, args, kwargs)
         elif self._depth == 0:
             recorder.examiner.stranger_begins(module)
         if (recorder.activations.wanted or recorder.examiner.looks_at_calls) and self._sees_activations():

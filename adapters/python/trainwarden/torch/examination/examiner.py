@@ -205,10 +205,12 @@ class Examiner:
         if self._look is not None:
             self._look.drawn(batch)
 
-    def forward_begins(self, model: Optional[KnownModel], args: Any, kwargs: Any) -> None:
-        """An outermost model is called."""
+    def forward_begins(
+        self, model: Optional[KnownModel], called: torch.nn.Module, args: Any, kwargs: Any
+    ) -> None:
+        """An outermost model is called: itself, a wrapper of it, or a part, which has a mode of its own."""
         root = model.module if model is not None and model.trained_by else None
-        self._passes.forward_begins(root, self._evaluates, args)
+        self._passes.forward_begins(called if root is not None else None, self._evaluates, args)
         if self._look is not None or self._evaluation is not None:
             self._look_at_inputs(model, root, args, kwargs)
 
