@@ -175,7 +175,10 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
       if (prints.size() < kMaxPrints) prints.emplace_back(static_cast<std::int64_t>((*steps)[i]), (*values)[i]);
     }
   }
-  if (const Values* found = record.find("counts")) counts = counts_of(*found);
+  if (const Values* found = record.find("counts")) {
+    counts = counts_of(*found);
+    for (const auto& former : formers_) former->counts = counts;  // of the process
+  }
   if (const double seen = record.at("outside", 1); std::isfinite(seen)) {
     outside_changed += record.at("outside", 0);
     outside_seen += seen;

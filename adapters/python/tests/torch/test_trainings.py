@@ -75,3 +75,24 @@ def test_a_probe_now_and_then_hides_nothing_of_the_training(tmp_path: Path, monk
     # The first probe is another training, as far as anybody knows; the first steps of it are taken for the main one.
     assert all(30 <= step < 50 for step, _, loss in looks if loss > 900)
     assert [training for step, training, _ in looks if step >= 50] and {training for step, training, _ in looks if step >= 50} == {0}
+
+
+def test_another_training_is_seen_while_its_steps_are_only_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    monkeypatch.setenv("TRAINWARDEN_SAVE_INTERVAL", "100000")
+    monkeypatch.setattr(allowance, "START_SECONDS", 0.0)  # what another training is granted is all there is
+    monkeypatch.setattr(allowance, "SHARE", 0.0)
+    monkeypatch.setattr(allowance, "SECOND_SECONDS", 60.0)
+    gc.collect()  # models of the tests before are none of this one
+    twt.attach(str(tmp_path / "run"))
+    for loss in (1.0, 1000.0):
+        net = nn.Linear(6, 4)
+        of_net = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(60):
+            of_net.zero_grad()
+            (loss + net(torch.randn(16, 6)).square().mean()).backward()
+            of_net.step()
+    twt.detach()
+    looks = [(record["step"][0], record["training"][0]) for record in records(tmp_path / "run") if "loss" in record]
+    began = min(step for step, training in looks if training == 1)
+    assert 68 <= began <= 74

@@ -152,7 +152,11 @@ class Examiner:
     def is_due(self) -> bool:
         """A step ends that was only counted. Is there time to look at the next one? Asked for some of these steps."""
         self._quiet = (self._quiet + 1) % _ASKED_EVERY
-        if not self.is_on or self._quiet != 0 or self._evaluates or self._is_interrupted:
+        if not self.is_on or self._quiet != 0 or self._evaluates:
+            return False
+        if self.subjects.stepping.has_settled(self._hook.mode_step + 1):
+            return True
+        if self._is_interrupted:
             return False
         self._writer.memory.read(self._hook.mode_step)
         if (asked := self._hook.take_examination()) > 0:
@@ -342,7 +346,7 @@ class Examiner:
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         self._passes.step += 1
         self._has_closure = self._has_closure or has_closure
-        if self.is_on and (training := self.subjects.stepping.steps(optimizer, self._step)) is not None:
+        if self.is_on and (training := self.subjects.stepping.steps(optimizer, self._hook.mode_step)) is not None:
             self._begin_training(training)
         self._is_interrupted = self.subjects.stepping.interrupts(optimizer)
         if self._is_interrupted:

@@ -30,6 +30,7 @@ class Optimizers:
         self._fresh: weakref.WeakSet[Optimizer] = weakref.WeakSet()
         self._fresh_step = 0
         self._settled = _SETTLED
+        self._began = 0  # step of the current training, unless it has gone on
         self._trainings: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._training = self._last_training = 0  # the current one, and the one that began last
 
@@ -45,14 +46,19 @@ class Optimizers:
         if optimizer not in self._fresh:
             self._end_interruption(step)  # or they train together
             return None
-        if step - self._fresh_step < self._settled:
+        if not self.has_settled(step):
             return None
         self._past = weakref.WeakSet(each for each in self._stepped if each not in self._fresh)
         self._training = self._last_training = self._last_training + 1
+        self._began = step
         for each in self._fresh:
             self._trainings[each] = self._training
         self._fresh.clear()
         return self._training
+
+    def has_settled(self, step: int) -> bool:
+        """Is it another training by now, if the new optimizers have gone on stepping without the older ones?"""
+        return bool(self._fresh) and step - self._fresh_step >= self._settled
 
     def _go_on(self, optimizer: Optimizer, step: int) -> int:
         self._training = self._trainings[optimizer]
@@ -71,8 +77,10 @@ class Optimizers:
         return optimizer in self._past
 
     def interrupts(self, optimizer: Optimizer) -> bool:
-        """Is it a new one that will be gone when the training goes on, as those before it?"""
-        return self._settled > _SETTLED and optimizer in self._fresh
+        """Is it a new one, of another training or one that will be gone when this one goes on? Those of one training begin
+        with its first steps."""
+        is_late = self._fresh_step - self._began >= _SETTLED or self._settled > _SETTLED
+        return is_late and optimizer in self._fresh
 
     def _see_new(self, optimizer: Optimizer, step: int) -> None:
         self._stepped.add(optimizer)
