@@ -318,6 +318,12 @@ class TRAINWARDEN_API Hook {
   std::int64_t global_step() const;  // of the current step, from 0
   std::int64_t mode_step() const;    // of the current step in the current mode, from 0
   StepEnd end_step();
+  // Several steps that one call of the program computes, as a compiled loop does, and of which only the last is seen:
+  // begin_steps() before the call, so that until the open step ends whatever is wanted at one of them is wanted; and
+  // end_steps() behind it, with as many as they were. What was saved is then of the last, and their time is divided
+  // among them (save_step_times()). Where each of them is seen, each is saved and ended by itself behind the call.
+  void begin_steps(std::int64_t steps);
+  StepEnd end_steps(std::int64_t steps);
 
   // Asks the rules that judge inside the training (guard.h), if there are any, about what was saved in this step so
   // far. To be called when the gradients are saved, right before an optimizer steps; from the thread that drives
@@ -352,6 +358,13 @@ class TRAINWARDEN_API Hook {
   // twice, readers take the first.
   void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
+  // One part of a tensor that lies in several places of this process, as shards of a jax.Array do: a block with its
+  // first element at `offsets` (one for each dimension) of a tensor of `global_shape`. When all parts have come, the
+  // step has the tensor: its statistics, merged exactly (without a hash), or its values, put together. `replica`: which
+  // copy of this part it is; all but 0 are left out. A tensor whose parts do not all come before the step ends counts
+  // as lost.
+  void save_shard(TensorId id, const TensorView& part, const Shape& global_shape, std::span<const std::int64_t> offsets,
+                  int replica = 0);
   // Written at every step, whatever the policy, as float64, under collection `scalars`.
   void save_scalar(std::string_view name, double value);
   // Written at this step, with the step, whatever the policies and the budget say: what an adapter has measured itself,

@@ -60,14 +60,29 @@ void close(PythonHook& self) {
 }
 
 // Who wants a checkpoint is answered here, by the method in Python: on all other steps this costs a comparison.
-StepEnd end_step(PythonHook& self) {
+template <class End>
+StepEnd end_by(PythonHook& self, End end_now) {
   StepEnd end;
   {
     const Turn turn(self.turn());
-    end = self.call([](Hook& hook) { return hook.end_step(); });
+    end = self.call(end_now);
   }
   if (end.checkpoint_requested) nb::find(self).attr("_answer_checkpoint")(end.global_step);
   return end;
+}
+
+StepEnd end_step(PythonHook& self) {
+  return end_by(self, [](Hook& hook) { return hook.end_step(); });
+}
+
+StepEnd end_steps(PythonHook& self, std::int64_t steps) {
+  if (steps < 1) throw nb::value_error("expected at least one step");
+  return end_by(self, [&](Hook& hook) { return hook.end_steps(steps); });
+}
+
+void begin_steps(PythonHook& self, std::int64_t steps) {
+  const Turn turn(self.turn());
+  self.call([&](Hook& hook) { hook.begin_steps(steps); });
 }
 
 // For steps of which nothing is wanted: a comparison in place of all that step() does.
@@ -332,6 +347,12 @@ void bind_checkpoints(nb::class_<PythonHook>& type) {
 // Steps, and what the hook says of itself.
 void bind_steps(nb::class_<PythonHook>& type) {
   type.def("step", end_step, "Ends the step: it is handed to the writer, and readers see it soon.")
+      .def("begin_steps", begin_steps, nb::arg("steps"),
+           "Before a call that computes so many steps, of which only the last is seen: until the open step ends, what "
+           "is "
+           "wanted at one of them is wanted.")
+      .def("end_steps", end_steps, nb::arg("steps"),
+           "Ends so many steps that one call has computed. What was saved is of the last.")
       .def("end_idle_step", end_idle_step,
            "For adapters: ends the step if that is nothing but counting. False: it has not ended, step() is to be "
            "called.")
@@ -371,6 +392,7 @@ void bind_hook(nb::module_& module) {
   type.def("__init__", open_hook, nb::arg("options").none(), "Without options the hook is switched off.");
   bind_wants(type);
   bind_saving(type);
+  bind_hook_parts(type);
   bind_black_box(type);
   bind_checkpoints(type);
   bind_steps(type);

@@ -60,6 +60,7 @@ class PythonHook {
 // The parts of the module.
 void bind_hook_records(nanobind::module_& module);
 void bind_hook(nanobind::module_& module);
+void bind_hook_parts(nanobind::class_<PythonHook>& type);
 void bind_tensor_batch(nanobind::module_& module);
 
 }  // namespace trainwarden::python

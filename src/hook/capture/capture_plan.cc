@@ -12,6 +12,8 @@
 namespace trainwarden::capture {
 namespace {
 
+constexpr std::int64_t kMostTogether = std::int64_t{1} << 40;  // steps of one call
+
 constexpr std::string_view kLosses = "losses";
 constexpr std::string_view kScalars = "scalars";
 constexpr std::string_view kSignals = "signals";
@@ -289,7 +291,22 @@ void CapturePlan::begin_step(Mode mode, std::int64_t mode_step, const Restraint&
   mode_ = mode;
   mode_step_ = mode_step;
   restraint_ = restraint;
-  if (still_idle) return;
+  together_ = 1;
+  if (!still_idle) work_out();
+}
+
+void CapturePlan::widen(std::int64_t steps) {
+  std::lock_guard lock(mutex_);
+  together_ = std::clamp(steps, std::int64_t{1}, kMostTogether);
+  work_out();
+}
+
+void CapturePlan::pass_step() {
+  std::lock_guard lock(mutex_);
+  ++mode_step_;
+}
+
+void CapturePlan::work_out() {
   losses_too_ = any_restrained_now();
   bool anything = false;
   bool boxed = false;
@@ -345,7 +362,7 @@ StepDemand CapturePlan::demand_now() const {
     for (const Demand& of_one : planned.demands) {
       const SaveSchedule& schedule = *of_one.save[mode_];
       if (schedule.end_step == 0 || !of_one.restrained) continue;
-      const bool listed = schedule.lists(mode_step_);
+      const bool listed = lists_now(schedule);
       const bool wanted = wanted_now(planned, of_one) != 0 && !listed;
       if (planned.always_whole) {
         demand.losses |= wanted;
@@ -461,7 +478,8 @@ const Membership& CapturePlan::intern(Indices collections, Indices declared) {
 }
 
 FormBits CapturePlan::wanted_now(const Planned& planned) const {
-  unsigned form = planned.in_black_box && mode_step_ % box_factor() == 0 ? kBlackBoxBit : 0u;
+  const std::int64_t since_boxed = (mode_step_ + together_ - 1) % box_factor();
+  unsigned form = planned.in_black_box && since_boxed < together_ ? kBlackBoxBit : 0u;
   for (const Demand& demand : planned.demands) form |= wanted_now(planned, demand);
   return static_cast<FormBits>(form);
 }
@@ -469,9 +487,20 @@ FormBits CapturePlan::wanted_now(const Planned& planned) const {
 FormBits CapturePlan::wanted_now(const Planned& planned, const Demand& demand) const {
   const SaveSchedule& schedule = *demand.save[mode_];
   const std::int64_t factor = planned.always_whole && losses_too_ ? 1 : interval_factor(planned, demand);
-  if (!schedule.wants(mode_step_, factor)) return 0;
-  const bool unrestrained = planned.always_whole || !demand.restrained || schedule.lists(mode_step_);
+  if (!wants_now(schedule, factor)) return 0;
+  const bool unrestrained = planned.always_whole || !demand.restrained || lists_now(schedule);
   return unrestrained ? demand.form : restraint_.apply(demand.form);
+}
+
+bool CapturePlan::wants_now(const SaveSchedule& schedule, std::int64_t factor) const {
+  if (together_ == 1) return schedule.wants(mode_step_, factor);
+  const auto next = schedule.next_wanted(mode_step_, factor);
+  return next && *next - mode_step_ < together_;
+}
+
+bool CapturePlan::lists_now(const SaveSchedule& schedule) const {
+  return std::any_of(schedule.save_steps.begin(), schedule.save_steps.end(),
+                     [&](std::int64_t listed) { return listed >= mode_step_ && listed - mode_step_ < together_; });
 }
 
 std::int64_t CapturePlan::interval_factor(const Planned& planned, const Demand& demand) const {

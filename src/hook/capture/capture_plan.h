@@ -70,6 +70,11 @@ class CapturePlan {
 
   // `restraint`: what the budget leaves out; of save_steps it leaves out nothing.
   void begin_step(Mode mode, std::int64_t mode_step, const Restraint& restraint = {});
+  // The current step and those behind it, so many in all, are computed by one call: what is wanted at any of them is
+  // wanted until begin_step().
+  void widen(std::int64_t steps);
+  // Goes on to the next of these. What is wanted stays.
+  void pass_step();
   // Goes on to the next step without working anything out, where nothing is wanted now nor then. False: begin_step().
   bool pass_idle_step();
   // What the current step asks for that may be left out. For the thread that drives training.
@@ -126,6 +131,9 @@ class CapturePlan {
   StepDemand demand_now() const;
   bool any_restrained_now() const;
   std::int64_t idle_until() const;
+  void work_out();
+  bool wants_now(const SaveSchedule& schedule, std::int64_t factor) const;
+  bool lists_now(const SaveSchedule& schedule) const;
   std::int64_t box_factor() const { return box_sampled_ ? restraint_.box_factor : 1; }
   std::int64_t interval_factor(const Planned& planned, const Demand& demand) const;
   FormBits wanted_now(const Planned& planned, const Demand& demand) const;
@@ -143,6 +151,7 @@ class CapturePlan {
   bool required_restrained_ = true;
   Mode mode_ = Mode::kGlobal;
   std::int64_t mode_step_ = 0;
+  std::int64_t together_ = 1;  // steps from mode_step_ on that one call computes
   Restraint restraint_;
   bool losses_too_ = false;  // as the budget leaves this step to other collections
   StepDemand demand_;

@@ -109,7 +109,7 @@ Status CaptureSession::install(const MakeJudge& make, std::string worker, int wo
 
 void CaptureSession::set_mode(Mode mode) {
   if (mode == counter_.current().mode || judging_.is_asking()) return;
-  if (!step_.step_is_empty()) end_step();
+  if (!step_.step_is_empty() || saves_.has_open_shards()) end_step();
   bill_.end_idle_steps(counter_.current());
   counter_.set_mode(mode);
   begin_step();
@@ -135,6 +135,7 @@ StepEnd CaptureSession::end_step() {
   const StepId id = counter_.current();
   if (judging_.is_asking()) return {.global_step = id.global_step, .mode = id.mode, .mode_step = id.mode_step};
   end_group();
+  saves_.end_shards();
   judging_.step_ends();
   handover_.end_step(id);
   operators_.end_step(id);
@@ -145,6 +146,21 @@ StepEnd CaptureSession::end_step() {
   counter_.advance();
   begin_step();
   return answer_to(id);
+}
+
+void CaptureSession::pass_all_but_last(std::int64_t steps) {
+  if (judging_.is_asking()) return;
+  step_times_.share(steps);
+  for (std::int64_t i = 1; i < steps; ++i) {
+    const StepId id = counter_.current();
+    operators_.end_step(id);
+    if (step_times_.is_on()) step_times_.end_step(id.mode, clock_.steady_ns());
+    ++steps_;
+    bill_.pass_idle_step();
+    counter_.advance();
+    plan_->pass_step();
+    operators_.begin_step(counter_.current().global_step);
+  }
 }
 
 StepEnd CaptureSession::answer_to(const StepId& id) const {
@@ -161,7 +177,7 @@ StepEnd CaptureSession::answer_to(const StepId& id) const {
 bool CaptureSession::end_idle_step() {
   if (judging_.has_judge() || changes_.any_accepted() || checkpoints_.any() || writer_.stop() != nullptr) return false;
   if (!operators_.may_pass(counter_.current().global_step)) return false;
-  if (!step_.step_is_empty()) return false;
+  if (!step_.step_is_empty() || saves_.has_open_shards()) return false;
   if (!step_times_.is_on()) {
     if (!plan_->pass_idle_step()) return false;
   } else {
@@ -199,6 +215,7 @@ Status CaptureSession::close(std::chrono::nanoseconds timeout) {
   if (closed_) return close_status_;
   closed_ = true;
   box_.stop_catching_signals();
+  saves_.end_shards();
   if (!step_.step_is_empty()) judging_.step_ends();
   operators_.close(counter_.current());
   switch_off("closed");

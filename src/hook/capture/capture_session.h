@@ -83,6 +83,9 @@ class CaptureSession {
 
   void set_mode(Mode mode);
   StepEnd end_step();
+  void begin_steps(std::int64_t steps) { plan_->widen(steps); }
+  // Of so many steps that one call has computed. What was saved since it began stays in the open step.
+  void pass_all_but_last(std::int64_t steps);
   bool end_idle_step();
   void save_step_times();
   Status flush(std::chrono::nanoseconds timeout) { return writer_.flush(timeout); }

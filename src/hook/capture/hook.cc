@@ -108,6 +108,18 @@ StepEnd Hook::end_step() {
   return end;
 }
 
+void Hook::begin_steps(std::int64_t steps) {
+  impl_->guarded([&](capture::CaptureSession& session) { session.begin_steps(steps); });
+}
+
+StepEnd Hook::end_steps(std::int64_t steps) {
+  for (; steps > 1 && impl_->live() == nullptr; --steps) impl_->counter.advance();
+  if (steps > 1) impl_->guarded([&](capture::CaptureSession& session) { session.pass_all_but_last(steps); });
+  if (steps > 0) return end_step();
+  const capture::StepId id = impl_->counter.current();
+  return {.global_step = id.global_step, .mode = id.mode, .mode_step = id.mode_step};
+}
+
 StepAdvice Hook::judge_step() {
   capture::CaptureSession* const session = impl_->live();
   if (session == nullptr || !session->judging().has_judge()) return StepAdvice::kProceed;
@@ -212,6 +224,13 @@ void Hook::save_reductions(TensorId id, std::span<const SavedReduction> reductio
 void Hook::save_reductions(std::string_view name, std::span<const SavedReduction> reductions) {
   impl_->guarded([&](capture::CaptureSession& session) {
     if (session.plan().anything_wanted()) session.saves().save_reductions(name, reductions);
+  });
+}
+
+void Hook::save_shard(TensorId id, const TensorView& part, const Shape& global_shape,
+                      std::span<const std::int64_t> offsets, int replica) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.plan().anything_wanted()) session.saves().save_shard(id, {part, global_shape, offsets}, replica);
   });
 }
 

@@ -37,6 +37,27 @@ TEST(StepTimes, OfAnEvaluationBelongToTheTrainStepAfterIt) {
   EXPECT_EQ(newest(times), std::vector<float>{5});
 }
 
+// The steps of one call end all at once, when it has returned.
+TEST(StepTimes, OfStepsThatOneCallComputesAreTheCallsDivided) {
+  StepTimes times;
+  times.switch_on();
+  times.end_step(Mode::kTrain, 1 * kSecond);
+  times.share(4);
+  for (int i = 0; i < 4; ++i) times.end_step(Mode::kTrain, 9 * kSecond + i);
+  times.end_step(Mode::kTrain, 10 * kSecond + 3);
+  EXPECT_EQ(newest(times), (std::vector<float>{2, 2, 2, 2, 1}));
+}
+
+TEST(StepTimes, OfAFirstCallAreNotKnown) {
+  StepTimes times;
+  times.switch_on();
+  times.share(3);
+  for (int i = 0; i < 3; ++i) times.end_step(Mode::kTrain, 9 * kSecond + i);
+  times.share(0);
+  times.end_step(Mode::kTrain, 10 * kSecond + 2);
+  EXPECT_EQ(newest(times), std::vector<float>{1});
+}
+
 TEST(StepTimes, AreGivenOnce) {
   StepTimes times;
   times.switch_on();

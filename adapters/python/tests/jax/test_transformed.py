@@ -15,6 +15,7 @@ WHOLE = ["bias", "gradient/bias", "gradient/kernel", "kernel"]
 EXPECTED = {
     "sharded": (4, ["loss", *WHOLE], None),
     "cut_weights": (4, ["loss", *WHOLE], None),
+    "cut_twice": (4, ["loss", *WHOLE], None),
     "shard_map": (4, WHOLE, "1 tensors within shard_map of a jitted function cannot be captured"),
     "pmap": (0, [], "a training was traced, and nothing of it captured: it is not called through jax.jit"),
     "cond": (4, [], "7 tensors within cond of a jitted function cannot be captured"),
@@ -53,12 +54,29 @@ def test_what_cannot_be_captured_is_said_and_nothing_changes(runner: Runner, way
         assert done.trial.steps("train") == list(range(steps))
 
 
-def test_arrays_that_are_cut_over_devices_are_whole_in_the_run(runner: Runner) -> None:
-    done = runner.captured("transformed.py", "cut_weights")
+@pytest.mark.parametrize("way", ["cut_weights", "cut_twice"])
+def test_arrays_that_are_cut_over_devices_are_whole_in_the_run(runner: Runner, way: str) -> None:
+    done = runner.captured("transformed.py", way)
     weights = bytes.fromhex(done.plain.stdout.split()[-1])
     expected = np.frombuffer(weights, np.float32)
     assert np.asarray(done.trial.value("kernel", 3)).ravel().tolist() == expected[1:].tolist()
 
+
+@pytest.mark.parametrize("way", ["cut_weights", "cut_twice"])
+def test_statistics_of_arrays_that_are_cut_are_those_of_the_whole(runner: Runner, way: str, tmp_path: Path) -> None:
+    """To the last bit, though none was put together; and parts that several devices have count once."""
+    config = {**EVERYTHING, "keep": {"values": False, "statistics": True}}
+    ended = runner.start("transformed.py", way, environment=runner.attached_environment(tmp_path / "run", config))
+    whole = runner.captured("transformed.py", way)
+    assert (ended.exit_code, ended.stdout) == (0, whole.plain.stdout)
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.losses == []
+    for name in WHOLE:
+        for step in range(4):
+            value = np.asarray(whole.trial.value(name, step))
+            found = trial.statistics(name, step)
+            assert found == trainwarden.compute_statistics(value), (name, step)
+    
 
 FAULTS = {
     "twin": "import trainwarden.jax.twins as twins; twins.jaxpr_as_fun = None",

@@ -49,9 +49,18 @@ class Recorder:
         if kind in _ALWAYS:
             self._hook.observe(identity, float(value) if getattr(value, "ndim", 0) == 0 else readable(value))
         elif self._hook.wants(identity):
-            array = readable(value)
-            if array is not None:
-                self._hook.save_tensor(identity, array)
+            self._save(identity, value)
+
+    def _save(self, identity: int, value: Any) -> None:
+        if is_cut(value):
+            for shard in value.addressable_shards:
+                offsets = [place.start or 0 for place in shard.index]
+                part = np.asarray(shard.data) if shard.replica_id == 0 else None
+                self._hook.save_shard(identity, part, value.shape, offsets, shard.replica_id)
+            return
+        array = readable(value)
+        if array is not None:
+            self._hook.save_tensor(identity, array)
 
     def _id(self, kind: str, name: str, dimensions: int) -> int:
         key = (kind, name)
@@ -66,6 +75,13 @@ class Recorder:
 
     def _wants(self, kind: str) -> bool:
         return self._hook.wants_any(self._by_kind.get(kind, []))
+
+
+def is_cut(value: Any) -> bool:
+    """Into parts, all of which this process can read."""
+    if not isinstance(value, jax.Array) or value.is_deleted() or len(value.devices()) == 1:
+        return False
+    return value.is_fully_addressable and not value.is_fully_replicated
 
 
 def readable(value: Any) -> Any:

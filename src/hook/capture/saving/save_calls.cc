@@ -100,6 +100,18 @@ void SaveCalls::save(TensorEntry& entry, std::span<const SavedReduction> reducti
   intake_.add(entry, bytes, [&] { return intake_.step().add_reductions(entry, reductions); });
 }
 
+void SaveCalls::save_shard(TensorId id, const Shard& shard, int replica) {
+  TensorEntry* const entry = tensors_.find(id);
+  if (entry == nullptr) return intake_.lose_undeclared(id);
+  const FormBits form = entry->form_now();
+  if (form == 0 || replica != 0) return;
+  const Bill::Timer timer(bill_);
+  if (const char* problem = why_unreadable(shard.part)) return intake_.lose_unsupported(*entry, problem);
+  if (!state_.is_on()) return intake_.lose_off(*entry, shard.part.packed_bytes());
+  shards_.keep(*entry, form, shard);
+  handover_.hand_over_part();
+}
+
 void SaveCalls::remember(std::string_view name, const TensorView& view) {
   if (!remembers()) return;
   const Bill::Timer timer(bill_);

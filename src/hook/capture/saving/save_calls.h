@@ -12,6 +12,7 @@
 #include "hook/capture/capture_switch.h"
 #include "hook/capture/gpu/device_keeper.h"
 #include "hook/capture/known_tensors.h"
+#include "hook/capture/saving/shard_keeper.h"
 #include "hook/capture/saving/step_intake.h"
 #include "hook/capture/saving/tensor_keeper.h"
 #include "hook/capture/writing/step_handover.h"
@@ -29,6 +30,7 @@ class SaveCalls {
         intake_(intake),
         on_host_(intake),
         on_device_(on_device),
+        shards_(intake, box),
         handover_(handover),
         box_(box),
         bill_(bill),
@@ -41,6 +43,11 @@ class SaveCalls {
   void save_observation(TensorId id, const TensorView& view);
   void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
+
+  void save_shard(TensorId id, const Shard& shard, int replica);
+  bool has_open_shards() const { return shards_.has_open(); }
+  // Before the step ends: what has not come by now is missing.
+  void end_shards() { shards_.end_step(); }
 
   // For the black box alone, whatever its collections are.
   bool remembers() const { return box_.is_filling() && state_.is_on(); }
@@ -59,6 +66,7 @@ class SaveCalls {
   StepIntake& intake_;
   TensorKeeper on_host_;
   DeviceKeeper& on_device_;
+  ShardKeeper shards_;
   StepHandover& handover_;
   BoxRecorder& box_;
   Bill& bill_;

@@ -3,7 +3,7 @@
 import os
 import sys
 
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={4 if sys.argv[1] == 'cut_twice' else 2}"
 
 import warnings
 
@@ -56,6 +56,16 @@ def cut_weights(params):
     mesh = Mesh(np.array(jax.devices()), ("model",))
     layout = {"kernel": NamedSharding(mesh, P("model")), "bias": NamedSharding(mesh, P())}
     return loop(jax.jit(update), jax.device_put(params, layout), optimizer.init(params))
+
+
+def cut_twice(params):
+    """The weights are cut over two of four devices, and the other two have the same parts."""
+    mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("data", "model"))
+    layout = {"kernel": NamedSharding(mesh, P("model")), "bias": NamedSharding(mesh, P())}
+    cut = NamedSharding(mesh, P("data"))
+    step = jax.jit(update)
+    params = jax.device_put(params, layout)
+    return loop(lambda p, s, *batch: step(p, s, *jax.device_put(batch, cut)), params, optimizer.init(params))
 
 
 def shard_map(params):
