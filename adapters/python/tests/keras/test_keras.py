@@ -124,10 +124,25 @@ def test_batches_are_steps_of_their_mode(runner: Runner, way: str, trained: int,
 
 def test_several_steps_of_one_call(runner: Runner) -> None:
     ran = runner.captured("fit.py", "steps_per_execution")
-    executed = 14 if BACKEND == "jax" else 4  # TensorFlow compiles four into one; the last of them is seen
-    assert len(ran.trial.steps("train")) == executed and iterations_of(ran) == 14
-    told = "trainwarden: of 4 steps that are one call (steps_per_execution) the last is seen, as one step"
+    # TensorFlow compiles four into one, and an epoch has seven: the last of each call is seen.
+    seen = list(range(14)) if BACKEND == "jax" else [3, 6, 10, 13]
+    assert ran.trial.steps("train") == seen and iterations_of(ran) == 14
+    assert ran.trial.tensor("loss").steps("train") == seen
+    told = "trainwarden: of 4 steps that are one call (steps_per_execution) the last is seen"
     assert ran.attached.stderr.count(told) == (0 if BACKEND == "jax" else 1), ran.attached.stderr
+
+
+def test_an_interval_is_one_of_steps_where_several_are_one_call(runner: Runner, tmp_path: Path) -> None:
+    """None of the steps that are seen is one that the interval wants: the next one that is seen stands for it."""
+    config = {"include_collections": ["gradients", "weights"], "save": {"save_interval": 5}}
+    environment = runner.attached_environment(tmp_path / "run", config)
+    ended = runner.start("fit.py", "steps_per_execution", environment=environment)
+    assert ended.exit_code == 0, ended.stderr
+    assert ended.stdout == runner.captured("fit.py", "steps_per_execution").plain.stdout
+    trial = trainwarden.open(tmp_path / "run")
+    kept = [0, 5, 10] if BACKEND == "jax" else [3, 6, 10]
+    for name in (*trial.tensor_names(collection="gradients"), *trial.tensor_names(collection="weights")):
+        assert trial.tensor(name).steps("train") == kept, name
 
 
 @pytest.mark.parametrize("way", ["plain", "eager", "compiled", "shared", "embedding"])

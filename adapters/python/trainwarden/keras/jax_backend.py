@@ -36,6 +36,9 @@ class JaxBackend:
     name = "jax"
     steps_in_python = True
 
+    def steps_of_call(self, model: Any) -> int:
+        return 1
+
     def pick_up(self) -> None:
         replace(jax, "value_and_grad", _with_gradient)
 

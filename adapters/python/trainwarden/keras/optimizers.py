@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def variables_of(optimizer: Any) -> list[Any]:
     """Of None: none. The older kind has a method that gives them."""
     found = getattr(optimizer, "variables", ())
     return list(found() if callable(found) else found)
+
+
+def updates_of(optimizer: Any) -> int:
+    """How many batches it has taken so far, but those that a loss scale leaves out. Where several are one update,
+    Keras 3 counts updates, and keeps the batches beside them."""
+    held = getattr(optimizer, "inner_optimizer", optimizer)
+    count = getattr(held, "_iterations", None)
+    return int(np.asarray(getattr(held, "iterations", 0) if count is None else count))
 
 
 def learning_rate_of(optimizer: Any) -> Any:

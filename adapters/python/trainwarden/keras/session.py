@@ -18,6 +18,7 @@ from ..hook import Hook
 from ..stopping import StopTraining
 from .functions import FollowedStep, Parts
 from .names import ModelNames, package_of
+from .optimizers import updates_of
 from .recorder import Recorder
 from .vetoing import Veto
 
@@ -41,6 +42,8 @@ class Session:
         self._is_stopping = False
         self._is_validating = False
         self._is_step_open = False  # of a validation, whose last step has its results, too
+        self._expected = self._steps = 1  # of the call that is open: at most, and as it was
+        self._updates = 0  # of its optimizer before it
         self.may_veto = False
 
     def run(self, function: FollowedStep, args: tuple[Any, ...]) -> Any:
@@ -56,6 +59,7 @@ class Session:
                 result, found = function.own(*args), dict[str, Any]()
             else:
                 result, found = function.call(args, self._recorder.names_of(function.model), parts, veto)
+        self._count(function)
         self._record_inside(function, found)
         if veto is not None and veto.is_possible and self._is_vetoed():
             result = veto.take_back(result)
@@ -113,10 +117,26 @@ class Session:
             return None
         begin = time.perf_counter_ns()
         hook.set_mode(_MODES[function.kind])
+        self._expect(function, hook)
         parts = self._recorder.wanted_parts(function)
         if function.learnt is not None:  # what is found out once is not on the bill: no interval would make it cheaper
             hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
         return parts
+
+    def _expect(self, function: FollowedStep, hook: Hook) -> None:
+        """A call may have several steps in one graph, of which the last is seen."""
+        self._steps = 1
+        is_training = function.kind == "train" and function.gives_logs
+        self._expected = self._backend.steps_of_call(function.model) if is_training else 1
+        if self._expected > 1:
+            hook.begin_steps(self._expected)
+            self._updates = updates_of(function.model.optimizer)
+
+    @faults.guarded("count the steps of a call of Keras")
+    def _count(self, function: FollowedStep) -> None:
+        """The last call of an epoch may have had fewer."""
+        if self._expected > 1:
+            self._steps = max(1, min(self._expected, updates_of(function.model.optimizer) - self._updates))
 
     @faults.guarded("end a step of Keras")
     def _end(self, function: FollowedStep, result: Any) -> None:
@@ -131,7 +151,8 @@ class Session:
         if not self._is_step_open:
             return
         self._is_step_open = False
-        if self._hook is not None and self._hook.step().stop_requested:
+        steps, self._steps = self._steps, 1
+        if self._hook is not None and self._hook.end_steps(steps).stop_requested:
             self._is_stopping = True
             model.stop_training = True
 

@@ -60,10 +60,12 @@ class TensorFlowBackend:
         return False
 
     def say_what_is_seen(self, model: Any) -> None:
-        """Keras 2 keeps the number in a variable."""
-        steps = int(getattr(model, "_steps_per_execution", None) or model.steps_per_execution)
+        steps = steps_of_call(model)
         if steps > 1:
-            faults.say_once(f"of {steps} steps that are one call (steps_per_execution) the last is seen, as one step")
+            faults.say_once(f"of {steps} steps that are one call (steps_per_execution) the last is seen")
+
+    def steps_of_call(self, model: Any) -> int:
+        return steps_of_call(model)
 
     def trace(self) -> Any:
         return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
@@ -173,6 +175,11 @@ class TensorFlowBackend:
     def learning_rate(self, model: Any, result: Any) -> Any:
         rate = learning_rate_of(model.optimizer)
         return _value_of(rate) if hasattr(rate, "assign") else rate
+
+
+def steps_of_call(model: Any) -> int:
+    """At most: the last call of an epoch may have fewer. Keras 2 keeps the number in a variable."""
+    return int(getattr(model, "_steps_per_execution", None) or getattr(model, "steps_per_execution", None) or 1)
 
 
 def _type_of(resource: Any) -> Any:
