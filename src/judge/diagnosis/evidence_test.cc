@@ -85,10 +85,10 @@ TEST(Data, FewNegatives) {
 
 TEST(Data, AnEvaluationOfAnotherModel) {
   const auto confidence = [](Values shape) {
-    const Numbers numbers = {{"input_shape", {16, 8}},  {"input", {0, 1, -3, 3, 0, 0}},
-                             {"input_scales", {1, 1}},  {"eval_after", {20}},
-                             {"eval_calls", {4}},       {"eval_input", {0.3, 0.25, 0, 1, 0, 0}},
-                             {"eval_loss", {2.2}},      {"eval_input_shape", std::move(shape)}};
+    const Numbers numbers = {{"input_shape", {16, 8}}, {"input", {0, 1, -3, 3, 0, 0}},
+                             {"input_scales", {1, 1}}, {"eval_after", {20}},
+                             {"eval_calls", {4}},      {"eval_input", {0.3, 0.25, 0, 1, 0, 0}},
+                             {"eval_loss", {2.2}},     {"eval_input_shape", std::move(shape)}};
     return confidence_with(numbers, "evaluation_preprocessing");
   };
   EXPECT_GT(confidence({64, 8}), 0.8);

@@ -218,7 +218,8 @@ void TrainingHistory::set_aside() {
 void TrainingHistory::begin_training(double training) {
   set_aside();
   training_ = training;
-  for (const auto& former : formers_) former->structure.loaded = structure.loaded;  // by the process, whatever it trained
+  for (const auto& former : formers_)
+    former->structure.loaded = structure.loaded;  // by the process, whatever it trained
   snapshots.clear();
   was_resumed_ = false;
   has_seen_start = false;
@@ -232,10 +233,11 @@ void TrainingHistory::begin_training(double training) {
   graphs.erase(graphs.begin(), graphs.begin() + static_cast<std::ptrdiff_t>(std::min(older_graphs_, graphs.size())));
 }
 
-// A training goes on that another one has interrupted, as a probe of what it has come to. False: nothing is known of it.
+// A training goes on that another one has interrupted, as a probe of what it has come to. False: nothing is known of
+// it.
 bool TrainingHistory::resume_training(double training) {
-  const auto found = std::find_if(formers_.begin(), formers_.end(),
-                                  [&](const auto& former) { return former->training_ == training; });
+  const auto found =
+      std::find_if(formers_.begin(), formers_.end(), [&](const auto& former) { return former->training_ == training; });
   if (found == formers_.end()) return false;
   const std::shared_ptr<TrainingHistory> resumed = *found;
   formers_.erase(found);

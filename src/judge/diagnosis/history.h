@@ -221,10 +221,10 @@ class TrainingHistory {
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;
   std::vector<std::shared_ptr<TrainingHistory>> formers_;  // of the trainings before, those that were looked at most
-  bool was_resumed_ = false;  // another training has interrupted it
-  bool has_new_structure_ = false;           // since the last numbers
-  Structure older_structure_;                // the one before that, likewise
-  std::size_t older_graphs_ = 0;             // those that came before the last numbers
+  bool was_resumed_ = false;                               // another training has interrupted it
+  bool has_new_structure_ = false;                         // since the last numbers
+  Structure older_structure_;                              // the one before that, likewise
+  std::size_t older_graphs_ = 0;                           // those that came before the last numbers
 };
 
 }  // namespace trainwarden::diagnosis

@@ -224,7 +224,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
 
 void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
-  if (have_weights_grown(seen)) return;  // against which any step is small
+  if (have_weights_grown(seen)) return;                                       // against which any step is small
   const double reach = ratios.typical * static_cast<double>(symptoms.steps);  // how far the weights can have come
   // A loss without a yardstick may fall for other reasons, as that of a policy does.
   constexpr double kNowhere = 0.01;
@@ -232,7 +232,7 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
   if (!(ratios.typical < 1e-3) || ratios.typical == 0 || symptoms.has_diverged || learns_well || symptoms.steps < 20)
     return;
   if (seen.snapshots().size() < 3) return;
-  if (ratios.typical * warmed_up(seen) >= 1e-3) return;                       // what was looked at was a warm-up
+  if (ratios.typical * warmed_up(seen) >= 1e-3) return;  // what was looked at was a warm-up
   double confidence = 0;
   if (ratios.typical < 1e-5)
     confidence = 0.85;

@@ -348,8 +348,9 @@ TEST(Rates, UpdatesThatAreLostLater) {
     training.numbers = {{"update_share", {0.7, 0.7}}, {"rate", {0.001}}};
     TrainingHistory history = training.history();
     for (double step = 100; step < 160; step += 10) {
-      history.take_text("examination/layout",
-                        R"({"layout":[["gradient",2],["update_share",2],["rate",1],["step",1],["look_steps",1],["looks",1]]})");
+      history.take_text(
+          "examination/layout",
+          R"({"layout":[["gradient",2],["update_share",2],["rate",1],["step",1],["look_steps",1],["looks",1]]})");
       history.take_numbers(Values{0.1, 0.1, late_share, late_share, late_rate, step, step, 0.4},
                            static_cast<std::int64_t>(step));
     }
