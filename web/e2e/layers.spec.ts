@@ -1,4 +1,6 @@
 // Layers over steps, on a run whose numbers are known: the norm of layer i at step s is 2^-(i / 30) * (1 + s / steps).
+import { readFileSync } from 'node:fs';
+
 import { axeViolations, expect, picture, test, visit } from './harness';
 
 test('layers over steps are a map with a cursor, which leads to the tensor at the step', async ({ page, runs, server }) => {
@@ -35,4 +37,33 @@ test('layers of a run without gradients say what captures them', async ({ page, 
   runs.write('series', 'series', 10);
   await visit(page, server, '#/run/series/layers?quantity=norm');
   await expect(page.locator('.ly-missing code')).toContainText('--include-collection gradients --keep statistics');
+});
+
+test('layers are zoomed by a drag and the wheel, a double click shows all, and what is seen is an SVG with its legend', async ({ page, runs, server }) => {
+  runs.write('layers', 'layers', 60);
+  await visit(page, server, '#/run/layers/layers');
+  await expect(page.locator('.layers-view[data-drawn]')).toHaveAttribute('data-step', '59');
+  const map = page.locator('.ly-map');
+  const { x, y, width } = (await map.boundingBox())!;
+  await page.mouse.move(x + 0.5 * width, y + 100);
+  await page.mouse.down();
+  await page.mouse.move(x + 0.75 * width, y + 120, { steps: 3 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/from=\d+&to=\d+/);
+  const ends = () => /from=(\d+)&to=(\d+)/.exec(page.url())!.slice(1).map(Number) as [number, number];
+  const [from, to] = ends();
+  expect(to - from, 'a quarter of the box, which has the names too').toBeGreaterThan(14);
+  expect(to - from).toBeLessThan(26);
+  await page.mouse.move(x + 0.6 * width, y + 100);
+  await page.mouse.wheel(0, -300);
+  await expect.poll(() => ends()[1] - ends()[0]).toBeLessThan(to - from);
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /^SVG/ }).click()]);
+  const svg = readFileSync(await download.path(), 'utf8');
+  for (const part of ['Gradient norm of gradients, layers', 'logarithmic', '<image', 'blocks.0.weight', `step ${ends()[0]}`]) expect(svg, part).toContain(part);
+  await page.keyboard.press('Escape');
+  await map.dblclick({ position: { x: 0.6 * width, y: 60 } });
+  await expect(page).not.toHaveURL(/from=/);
+  expect(page.url(), 'the first click of two opens nothing').toContain('/layers/layers');
+  await expect(page.getByRole('button', { name: 'Reset zoom' })).toBeDisabled();
 });

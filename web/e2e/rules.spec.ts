@@ -10,8 +10,8 @@ test('rules tell what they found, where, and what they would find with other lim
   expect(judge).toThrow('fired at step 20'); // its exit code says that a rule fired
   await visit(page, server, '#/run/training/rules?rule=ExplodingTensor');
   const board = page.locator('.rules-board');
-  await expect(board.locator('tr[data-rule="ExplodingTensor"]')).toContainText('issues found');
-  await expect(page.locator('.rules-summary')).toContainText(/rules: \d+ issues found/);
+  await expect(board.locator('tr[data-rule="ExplodingTensor"]')).toContainText('fired');
+  await expect(page.locator('.rules-summary')).toContainText(/rules: \d+ fired/);
 
   // Evidence: the loss is NaN at the training's step 17, the global step 20.
   const detail = page.locator('.rule-detail');
@@ -63,9 +63,9 @@ test('a rule that fires while the training goes on shows on the board and on the
   try {
     await visit(page, server, '#/run/going/rules');
     const row = page.locator('tr[data-rule="ExplodingTensor"]');
-    await expect(row).toContainText('in progress');
+    await expect(row).toContainText('watching');
     await live.steps(10); // the loss of the training's step 17 is NaN
-    await expect(row).toContainText('issues found');
+    await expect(row).toContainText('fired');
     await expect(row.locator('svg[role=img]')).toHaveAttribute('aria-label', 'ExplodingTensor: fired at step 20');
     await expect(page.getByRole('button', { name: /1 fired/ })).toBeVisible();
     await expect(page).toHaveTitle('⚑ 1 going – Trainwarden');

@@ -43,7 +43,7 @@ test('what is played moves on, and what follows the run moves with it', async ({
   await expect(step(page)).toHaveAttribute('aria-valuenow', '6');
   await expect(page.getByRole('button', { name: 'Play' })).toHaveAttribute('aria-pressed', 'false');
 
-  await page.getByRole('button', { name: 'Live' }).click();
+  await page.getByRole('button', { name: 'Newest' }).click();
   await run.steps(3);
   await expect(step(page)).toHaveAttribute('aria-valuenow', '9');
 });

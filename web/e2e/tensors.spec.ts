@@ -136,7 +136,11 @@ test.describe('tensors', () => {
     await picture(page, 'tensors-dark-narrow');
     expect(await axeViolations(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400);
-    for (const beside of ['', '&tensor=conv1.weight']) {
+    await expect(page.locator('.tn-rows'), 'one of them at a time').toBeHidden();
+    await page.getByRole('button', { name: 'Close the tensor' }).click();
+    await expect(page.locator('.tn-rows')).toBeVisible();
+    for (const [wide, beside] of [[400, ''], [1000, '&tensor=conv1.weight']] as const) {
+      await page.setViewportSize({ width: wide, height: 800 });
       await page.goto(server.at(`#/run/training/tensors?sort=nan&step=20${beside}`));
       const nan = page.locator('.tn-rows .tn-row').first().locator('.tn-cell-6');
       await expect(nan, 'what the list is sorted by has room').toBeVisible();

@@ -115,3 +115,14 @@ export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the picture is too large for a PNG'))), 'image/png');
   });
 }
+
+/** A canvas as a data: address, for a drawing that has it within. */
+export async function dataAddressOf(canvas: HTMLCanvasElement): Promise<string> {
+  const blob = await pngOf(canvas);
+  return new Promise<string>((done, failed) => {
+    const reader = new FileReader();
+    reader.onload = () => done(String(reader.result));
+    reader.onerror = () => failed(new Error('the picture could not be read back'));
+    reader.readAsDataURL(blob);
+  });
+}

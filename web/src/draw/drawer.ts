@@ -7,6 +7,12 @@ const NARROW = '(max-width: 640px)';
 /** On a wide screen the controls alone. It follows the screen's width until `gone`, or as long as somebody has it. */
 export function drawerOf(title: string, controls: HTMLElement, gone?: AbortSignal): HTMLElement {
   const drawer = h('details', { class: 'drawer' }, h('summary', {}, title), controls);
+  followWidth(drawer, gone);
+  return drawer;
+}
+
+/** Open on a wide screen, shut on a narrow one. */
+export function followWidth(drawer: HTMLDetailsElement, gone?: AbortSignal): void {
   const narrow = typeof matchMedia === 'function' ? matchMedia(NARROW) : null;
   drawer.open = !narrow?.matches;
   const held = new WeakRef(drawer); // the listener stays longer than a view that was left
@@ -16,7 +22,6 @@ export function drawerOf(title: string, controls: HTMLElement, gone?: AbortSigna
     else narrow?.removeEventListener('change', follow);
   };
   narrow?.addEventListener('change', follow, { signal: gone });
-  return drawer;
 }
 
 /** Who is led to a control by a key finds its drawer open. */

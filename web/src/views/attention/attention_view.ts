@@ -227,7 +227,8 @@ export class AttentionView implements View {
   }
 
   private showBar(listing: Listing, selection: Selection): void {
-    const modes = MODES.filter((mode) => this.panes[mode]);
+    // Without attention there is nothing but to say which tensors are it.
+    const modes = listing.layers.length === 0 ? [] : MODES.filter((mode) => this.panes[mode]);
     replace(this.tabs, ...(modes.length > 1 ? modes.map((mode) => this.tab(mode, selection.mode)) : []));
     this.layers.offer(listing.layers.map(({ layer, name }) => [String(layer), name && name !== String(layer) ? `${layer}: ${name}` : String(layer)]));
     this.layers.set(String(selection.layer));

@@ -1,4 +1,4 @@
-// Drawings as pixels, and pixels within drawings.
+// Drawings as pixels.
 import { pngOf } from '../../draw/canvas';
 import type { SvgWriter } from '../../draw/svg';
 
@@ -17,15 +17,4 @@ export async function pngFrom(svg: SvgWriter): Promise<Blob> {
   } finally {
     URL.revokeObjectURL(address);
   }
-}
-
-/** A canvas as a data: address. */
-export async function dataAddressOf(canvas: HTMLCanvasElement): Promise<string> {
-  const blob = await pngOf(canvas);
-  return new Promise<string>((done, failed) => {
-    const reader = new FileReader();
-    reader.onload = () => done(String(reader.result));
-    reader.onerror = () => failed(new Error('the picture could not be read back'));
-    reader.readAsDataURL(blob);
-  });
 }

@@ -1,15 +1,16 @@
 // MatrixPane: one head as a matrix of queries by keys, of texts of any length: tiles for the picture, single rows for
 // the numbers.
+import { dataAddressOf, pngOf } from '../../draw/canvas';
 import { h, replace } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { csvOf, fileName } from '../../draw/files';
 import { count, exact } from '../../draw/numbers';
-import { pngOf } from '../../draw/canvas';
 import { SvgWriter } from '../../draw/svg';
+
 import type { Snapshot, SnapshotKind } from '../view';
 
 import { type Request, WHOLE_TOKENS } from './api';
 import { Disclosure, button, chooser } from './controls';
-import { dataAddressOf } from './drawing';
 import { weightsAsNpy } from './head_export';
 import { HeadStrip } from './head_strip';
 import { type MatrixCell, MatrixPicture } from './matrix_picture';
@@ -42,6 +43,7 @@ export class MatrixPane implements Pane {
   private row: Weights | null = null;
   private tiles: Tiles | null = null;
   private cell: MatrixCell = { query: 0, key: 0 };
+  private readonly gone = new AbortController();
   private wait: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
@@ -55,9 +57,10 @@ export class MatrixPane implements Pane {
       this.showScale();
       if (this.row) context.shown({ ...this.row.origin, comparedWith: this.row.comparedWith });
     });
+    const fields = h('div', { class: 'at-fields' }, this.channel.element, this.brightest.element, this.scale, this.moves());
     element.classList.add('at-matrix-pane');
     element.append(
-      this.strip.element, h('div', { class: 'at-fields' }, this.channel.element, this.brightest.element, this.scale, this.moves()), this.note,
+      this.strip.element, drawerOf('Pixels, colours, moving', fields, this.gone.signal), this.note,
       h('div', { class: 'at-beside' }, this.picture.element, h('div', {}, this.reading, this.card.element)), this.table.element,
     );
   }
@@ -83,6 +86,7 @@ export class MatrixPane implements Pane {
 
   destroy(): void {
     clearTimeout(this.wait);
+    this.gone.abort();
     this.latest.drop();
     this.strip.destroy();
     this.picture.destroy();

@@ -1,4 +1,5 @@
 // ModelPane: all heads of all layers at a glance, their numbers, and how these went over the training.
+import { dataAddressOf } from '../../draw/canvas';
 import { h, replace } from '../../draw/dom';
 import { drawerOf } from '../../draw/drawer';
 import { csvOf, fileName, npyOf } from '../../draw/files';
@@ -9,7 +10,7 @@ import type { Snapshot, SnapshotKind } from '../view';
 
 import { type Atlas, type LayerInfo, type Request, atlasOf } from './api';
 import { Disclosure, chooser } from './controls';
-import { dataAddressOf, pngFrom } from './drawing';
+import { pngFrom } from './drawing';
 import { MetricLines } from './metric_lines';
 import { CAPTION_PX, type Grid, type Room, cellAt, gridOfHeads, gridOfLayers, sizeOf, slotOf } from './model_grid';
 import { type Place, metricAt, metricName, orderOf, placesOf } from './model_order';

@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 function openTable(of: Bench): void {
-  const details = of.one('.at-pane details') as HTMLDetailsElement;
+  const details = of.one('.at-pane > .at-details') as HTMLDetailsElement;
   details.open = true;
   details.dispatchEvent(new Event('toggle'));
 }

@@ -1,5 +1,6 @@
 // NeuronPane: how the numbers of a query and of the keys come to attention weights.
 import { h, replace } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { csvOf, fileName, npyOf } from '../../draw/files';
 import { count, exact, short } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
@@ -36,6 +37,7 @@ export class NeuronPane implements Pane {
   private readonly card = h('section', { class: 'at-card', 'aria-label': 'Exact numbers' });
   private readonly picture: NeuronPicture;
   private readonly table = new Disclosure('As a table', (body) => this.fillTable(body));
+  private readonly gone = new AbortController();
   private moment: Moment | null = null;
   private neuron: Neuron | null = null;
 
@@ -58,7 +60,8 @@ export class NeuronPane implements Pane {
       this.dims.element, h('label', { class: 'at-tick' }, this.lock, 'keep these colours over steps'),
     );
     element.classList.add('at-neuron-pane');
-    element.append(this.strip.element, this.fields, this.scales, this.invariants, this.note, this.body, this.table.element);
+    const fields = drawerOf('Query, keys, dimensions', this.fields, this.gone.signal);
+    element.append(this.strip.element, fields, this.scales, this.invariants, this.note, this.body, this.table.element);
   }
 
   show(moment: Moment): void {
@@ -95,6 +98,7 @@ export class NeuronPane implements Pane {
   }
 
   destroy(): void {
+    this.gone.abort();
     this.latest.drop();
     this.strip.destroy();
     this.picture.destroy();

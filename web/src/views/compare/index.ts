@@ -6,6 +6,7 @@ import { idOf } from '../../data/ids';
 import { formatLink, formatOther, parseOther } from '../../data/link';
 import { SourceError } from '../../data/source';
 import { h, replace } from '../../draw/dom';
+import { drawerOf, openDrawerOf } from '../../draw/drawer';
 import { drawn } from '../../draw/drawn';
 import { csvOf, fileName } from '../../draw/files';
 import { keepingFocus } from '../../draw/focus';
@@ -35,14 +36,15 @@ class CompareView implements View {
   private asked = '';
   private answer: CompareAnswer | null = null;
   private curves: Curves[] = [];
-  private gone = false;
+  private readonly gone = new AbortController();
 
   constructor(
     private readonly element: HTMLElement,
     private readonly context: ViewContext,
     private state: ViewState,
   ) {
-    replace(element, this.controls, this.fields, this.verdict, this.details, this.curvesPart);
+    const controls = drawerOf('Other run, tolerance', this.controls, this.gone.signal);
+    replace(element, controls, this.fields, this.verdict, this.details, this.curvesPart);
     void this.loadRuns();
     this.compare();
   }
@@ -66,7 +68,7 @@ class CompareView implements View {
   }
 
   destroy(): void {
-    this.gone = true;
+    this.gone.abort();
     this.comparing?.stop();
   }
 
@@ -86,7 +88,7 @@ class CompareView implements View {
       if (!(error instanceof SourceError)) throw error;
       this.context.announce(error.message);
     }
-    if (this.gone) return;
+    if (this.gone.signal.aborted) return;
     this.drawControls();
     if (this.answer) this.draw(this.answer);
   }
@@ -105,6 +107,7 @@ class CompareView implements View {
     replace(this.details);
     replace(this.fields);
     if (other === null) {
+      openDrawerOf(this.controls);
       replace(this.verdict, h('p', { class: 'empty' }, 'Choose the run to compare with.'));
       drawn(this.element, null);
       return;
@@ -113,18 +116,18 @@ class CompareView implements View {
     const comparing = new Comparing(this.context.source, question, (answer) => this.comparing === comparing && this.draw(answer));
     this.comparing = comparing;
     void loadCurves(this.context.source, question.a, question.b).then((curves) => {
-      if (this.comparing !== comparing || this.gone) return;
+      if (this.comparing !== comparing || this.gone.signal.aborted) return;
       this.curves = curves;
       this.drawCurves();
     });
     comparing.run().catch((error: unknown) => {
       if (!(error instanceof SourceError)) throw error;
-      if (this.comparing === comparing && !this.gone) replace(this.verdict, h('p', { class: 'bad', role: 'alert' }, error.message));
+      if (this.comparing === comparing && !this.gone.signal.aborted) replace(this.verdict, h('p', { class: 'bad', role: 'alert' }, error.message));
     });
   }
 
   private draw(answer: CompareAnswer): void {
-    if (this.gone) return;
+    if (this.gone.signal.aborted) return;
     this.answer = answer;
     replace(this.verdict, h('p', { class: 'compare-verdict', 'data-verdict': answer.parting?.step ?? '' }, verdictInWords(answer)),
       answer.damaged > 0 && h('p', { class: 'warn' }, `▲ ${answer.damaged} tensors or steps could not be read.`));

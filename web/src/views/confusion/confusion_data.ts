@@ -59,7 +59,7 @@ export class ConfusionData {
   }
 
   async find({ labels, predictions }: TensorsAnswer, state: ViewState): Promise<Found> {
-    if (!labels || !predictions) return 'No tensors of labels and predictions were found by their names and shapes. Choose them here, or have both kept whole.';
+    if (!labels || !predictions) return 'No tensors of labels and predictions were found by their names and shapes. Choose them above, or have both kept whole.';
     const span = spanIn(this.steps, state.step, state.params['span']);
     if (!span) return `No step holds both ${labels.name} and ${predictions.name} whole.`;
     const question = { run: this.run.id, labels: labels.id, predictions: predictions.id, mode: state.params['mode'], ...span };

@@ -1,6 +1,7 @@
 // The parts of a run's home, each made from the server's answer.
 import { h, type Child } from '../../draw/dom';
 import { age, bytes, count, duration, short } from '../../draw/numbers';
+import { stateSign } from '../rule_states';
 import type { RunAnswer, RunLength } from './api';
 
 export function card(title: string, ...content: Child[]): HTMLElement {
@@ -32,13 +33,19 @@ export function progressCard(run: RunAnswer): HTMLElement {
       ...lengthRows(progress.length, run.state === 'running'),
       isWhole ? undefined : ['Trained', `up to step ${count(progress.last_trained_step)}`],
       progress.steps_per_second === undefined ? undefined : ['Pace', `${short(progress.steps_per_second, 3)} steps a second`],
-      ...progress.modes.map(({ mode, steps, last_mode_step }) => [`In ${mode}`, `${count(steps)}, the last ${count(last_mode_step)}`] as const),
+      ...progress.modes.map(({ mode, steps, last_mode_step }) => [`Steps of ${mode}`, `${count(steps)}, the last is ${count(last_mode_step)}`] as const),
       run.created_unix_ms > 0 ? ['Started', time(run.created_unix_ms)] : undefined,
       run.last_unix_ms > 0 ? ['Last step', time(run.last_unix_ms)] : undefined,
-      wall === undefined ? undefined : ['Lasted', wall],
-      ['Workers', `${run.workers.map(({ name, writing }) => (writing ? `${name} (writing)` : name)).join(', ')} of ${run.world_size}`],
+      wall === undefined ? undefined : [run.state === 'running' ? 'Running for' : 'Took', wall],
+      ['Workers', workersText(run)],
       run.stop ? ['Asked to stop', `by ${run.stop.requested_by}: ${run.stop.reason}`] : undefined,
     ));
+}
+
+/** "rank-00000 (writing)"; that others are missing is said. */
+function workersText({ workers, world_size: size }: RunAnswer): string {
+  const names = workers.map(({ name, writing }) => (writing ? `${name} (writing)` : name)).join(', ');
+  return workers.length === size ? names : `${count(workers.length)} of ${count(size)}: ${names}`;
 }
 
 type Row = readonly [string, Child];
@@ -54,8 +61,7 @@ function lengthRows(length: RunLength | undefined, isRunning: boolean): Row[] {
 }
 
 /** `causes`: the rules that found something, in the order in which they are to stand. */
-export function rulesCard(run: RunAnswer, causes: readonly { id: string }[], link: string | undefined): HTMLElement {
-  const MARKS: Record<string, [string, string]> = { IssuesFound: ['⚑ fired', 'bad'], NoIssuesFound: ['✓ found nothing', 'good'], InProgress: ['▶ watching', ''], Error: ['! failed', 'bad'], Stopped: ['■ stopped', 'muted'], Stopping: ['■ stopping', 'muted'], NotApplicable: ['– not applicable', 'muted'] };
+export function rulesCard(run: RunAnswer, causes: readonly{ id: string }[], link: string | undefined): HTMLElement {
   if (run.rules.length === 0) {
     return card('Rules', h('p', {}, 'No rule watches this run. To judge what it has recorded:'), h('pre', {}, `trainwarden check ${run.name}`));
   }
@@ -63,8 +69,8 @@ export function rulesCard(run: RunAnswer, causes: readonly { id: string }[], lin
   const place = (id: string) => (causes.findIndex((rule) => rule.id === id) + causes.length + 1) % (causes.length + 1); // others come last
   const sorted = [...run.rules].sort((a, b) => Number(order.includes(b.status)) - Number(order.includes(a.status)) || place(a.id) - place(b.id));
   const rows = sorted.slice(0, 12).map(({ rule, status, details }) => {
-    const [text, tone] = MARKS[status] ?? [status, 'muted'];
-    return [rule, h('span', { class: tone, title: details }, text)];
+    const { sign, word, tone } = stateSign(status);
+    return [rule, h('span', { class: tone, title: details }, `${sign} ${word}`)];
   });
   return card('Rules', table(['Rule', 'Verdict'], rows), link && h('p', {}, h('a', { href: link }, run.rules.length > 12 ? `All ${run.rules.length} rules` : 'Evidence and what-if')));
 }
@@ -84,7 +90,7 @@ export function capturedCard(run: RunAnswer, link: string | undefined): HTMLElem
 export function costCard(run: RunAnswer): HTMLElement | undefined {
   if (run.bills.length === 0) return undefined;
   const percent = (share: number) => `${short(100 * share, 3)} %`;
-  const rows = run.bills.map((bill) => [bill.worker, percent(bill.share), bill.budget > 0 ? percent(bill.budget) : 'none',
+  const rows = run.bills.map((bill) => [h('span', { class: 'whole' }, bill.worker), percent(bill.share), bill.budget > 0 ? percent(bill.budget) : 'none',
     [bill.interval_factor > 1 && `intervals ${bill.interval_factor} times as long`, bill.dropped.length > 0 && `without ${bill.dropped.join(', ')}`].filter(Boolean).join('; ')]);
   return card('What capture costs', table(['Worker', 'Of the time', 'Budget', 'Left out'], rows, [1, 2]));
 }

@@ -23,7 +23,7 @@ const run: RunAnswer = {
 
 it('shows how the run stands', () => {
   const text = progressCard(run).textContent!;
-  for (const part of ['12,345', 'died (Failed)', '2.5 steps a second', '12,000, the last 11,999', '1 min 1 s', 'rank-00000 (writing) of 2']) expect(text).toContain(part);
+  for (const part of ['12,345', 'died (Failed)', '2.5 steps a second', '12,000, the last is 11,999', '1 min 1 s', '1 of 2: rank-00000 (writing)']) expect(text).toContain(part);
 });
 
 it('shows up to where was trained when fewer steps were kept', () => {

@@ -55,7 +55,7 @@ export function lossesCard(losses: readonly Series[], link: string | undefined):
   const [newest, ...others] = losses;
   return card('Losses', ...large(newest!),
     others.length > 0 && h('table', { class: 'system-lines' },
-      h('thead', { class: 'sr-only' }, h('tr', {}, ...['Loss', 'Last', 'Course'].map((title) => h('th', { scope: 'col' }, title)))),
+      h('thead', { class: 'sr-only' }, h('tr', {}, ...['Loss', 'Last', 'Trend'].map((title) => h('th', { scope: 'col' }, title)))),
       h('tbody', {}, ...others.map(rowOf))),
     link && h('p', {}, h('a', { href: link }, 'All scalars')));
 }
@@ -64,7 +64,7 @@ const toneOf = (value: number) => (Number.isFinite(value) ? '' : ' bad');
 
 function large({ words, label, step, value }: Series): HTMLElement[] {
   const { last, min } = extremes(words);
-  const picture = s('svg', { class: 'course', viewBox: '0 0 300 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': `Course of ${label}` }, s('path', { d: coursePath(step, value, 300, 100) }));
+  const picture = s('svg', { class: 'course', viewBox: '0 0 300 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': `Trend of ${label}` }, s('path', { d: coursePath(step, value, 300, 100) }));
   const odd = words.nan + words.positive_inf + words.negative_inf;
   return [
     h('p', { class: `big${toneOf(last)}` }, short(last)),

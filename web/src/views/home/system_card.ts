@@ -2,6 +2,7 @@
 import { h, s } from '../../draw/dom';
 import { bytes, short } from '../../draw/numbers';
 import { card } from './cards';
+import { sampledStretches } from '../../draw/samples';
 import { coursePath } from './course';
 
 /** GET /runs/{run}/profile/timeline, as far as it is wanted here. */
@@ -38,16 +39,20 @@ export function toldLines(timeline: SystemTimeline): Line[] {
   });
 }
 
+/** Without the buckets between two samples; where more is missing there is a gap. */
+function sampledPath(values: Line['values']): string {
+  const places = sampledStretches(values).flatMap((stretch, i) => (i === 0 ? stretch : [stretch[0]! - 0.5, ...stretch]));
+  return coursePath(places, places.map((at) => values[at] ?? NaN), 120, 22);
+}
+
 export function systemCard(timeline: SystemTimeline, link: string | undefined): HTMLElement | undefined {
   const lines = toldLines(timeline);
   if (lines.length === 0) return undefined;
   const rows = lines.map((line) => {
-    const places = line.values.map((_, i) => i);
-    const values = line.values.map((value) => value ?? NaN);
     return h('tr', {}, h('th', { scope: 'row' }, [line.label, line.part].filter(Boolean).join(' ')), h('td', { class: 'number' }, inUnit(lastOf(line), line.unit)),
-      h('td', {}, s('svg', { viewBox: '0 0 120 22', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, s('path', { d: coursePath(places, values, 120, 22) }))));
+      h('td', {}, s('svg', { viewBox: '0 0 120 22', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, s('path', { d: sampledPath(line.values) }))));
   });
   return card('System', h('table', { class: 'system-lines' },
-    h('thead', { class: 'sr-only' }, h('tr', {}, h('th', { scope: 'col' }, 'What'), h('th', { scope: 'col' }, 'Last'), h('th', { scope: 'col' }, 'Course'))),
+    h('thead', { class: 'sr-only' }, h('tr', {}, h('th', { scope: 'col' }, 'What'), h('th', { scope: 'col' }, 'Last'), h('th', { scope: 'col' }, 'Trend'))),
     h('tbody', {}, ...rows)), link && h('p', {}, h('a', { href: link }, 'Where the time goes')));
 }

@@ -2,6 +2,7 @@
 import { formatLink } from '../../data/link';
 import { h, s, type Child } from '../../draw/dom';
 import { age, bytes, count, duration } from '../../draw/numbers';
+import { stateSign } from '../rule_states';
 import type { FilesAnswer, JobAnswer, Transition } from './api';
 import { hasEnded, stateMark, toneOf, wordOf } from './states';
 
@@ -104,16 +105,12 @@ export function parametersCard(job: JobAnswer): HTMLElement | undefined {
   return card('Hyper-parameters', table(['Name', 'Value'], rows.map(([name, value]) => [name, h('span', { class: 'mono' }, value)])));
 }
 
-const RULE_MARKS: Record<string, [string, string]> = {
-  IssuesFound: ['⚑ fired', 'bad'], NoIssuesFound: ['✓ found nothing', 'good'], InProgress: ['▶ watching', 'accent'],
-  Error: ['! failed', 'bad'], Stopped: ['■ stopped', 'muted'], Stopping: ['■ stopping', 'muted'], NotApplicable: ['– not applicable', 'muted'],
-};
-
 /** A rule's verdict leads to the run, where the page shows that; its log opens below. */
 export function rulesCard(job: JobAnswer, hasRun: boolean): HTMLElement | undefined {
   if (job.rules.length === 0) return undefined;
   const rows = job.rules.map(({ id, status, details, step, log }) => {
-    const [text, tone] = RULE_MARKS[status] ?? [status, 'muted'];
+    const { sign, word, tone } = stateSign(status);
+    const text = `${sign} ${word}`;
     const inRun = formatLink({ run: job.run.name, view: 'rules', step: null, params: { rule: id } });
     const hasLog = job.logs.some((one) => one.id === log);
     return [hasRun ? h('a', { href: inRun }, id) : id,

@@ -3,7 +3,7 @@ import { h, replace } from '../../draw/dom';
 import type { ViewContext } from '../view';
 
 import type { LayerMap } from './api';
-import { collectionsFor, QUANTITIES, type Quantity } from './quantities';
+import { collectionsFor, QUANTITIES, type Quantity, quantityOf } from './quantities';
 
 export class LayerControls {
   readonly element: HTMLElement;
@@ -14,7 +14,9 @@ export class LayerControls {
   private readonly colours: HTMLSelectElement;
   private readonly fields: Record<'of' | 'worker' | 'colours', HTMLElement>;
 
-  constructor(context: ViewContext) {
+  private readonly whole: HTMLButtonElement;
+
+  constructor(context: ViewContext, all: () => void) {
     const choice = (word: string, options: [string, string][]) => {
       const select = h('select', { 'data-choice': word, onchange: () => context.change({ [word]: select.value === '' ? undefined : select.value, ...(word === 'quantity' ? { of: undefined } : {}) }) }, ...options.map(([value, text]) => h('option', { value }, text)));
       return select;
@@ -25,7 +27,8 @@ export class LayerControls {
     this.worker = choice('worker', []);
     this.colours = choice('colours', [['', 'logarithmic'], ['linear', 'linear']]);
     this.fields = { of: h('label', {}, 'Of ', this.of), worker: h('label', {}, 'Worker ', this.worker), colours: h('label', {}, 'Colours ', this.colours) };
-    this.element = h('div', { class: 'toolbar' }, h('label', {}, 'Quantity ', this.quantity), this.fields.of, h('label', {}, 'Mode ', this.mode), this.fields.worker, this.fields.colours);
+    this.whole = h('button', { onclick: all, title: 'All steps (0)' }, 'Reset zoom');
+    this.element = h('div', { class: 'toolbar' }, h('label', {}, 'Quantity ', this.quantity), this.fields.of, h('label', {}, 'Mode ', this.mode), this.fields.worker, this.fields.colours, this.whole);
   }
 
   show(quantity: Quantity, map: LayerMap, params: Readonly<Record<string, string>>): void {
@@ -35,6 +38,11 @@ export class LayerControls {
     this.fields.of.hidden = !quantity.ofAny;
     this.fields.worker.hidden = map.about.workers.length < 2;
     this.fields.colours.hidden = quantity.isShare;
+    this.whole.disabled = params['from'] === undefined && params['to'] === undefined;
+    for (const option of this.quantity.options) {
+      const each = quantityOf(option.value)!;
+      option.textContent = collectionsFor(each, map.kept).length > 0 ? each.title : `${each.title} – not captured`;
+    }
     this.quantity.value = quantity.id;
     this.mode.value = params['mode'] ?? '';
     this.colours.value = params['colours'] === 'linear' ? 'linear' : '';

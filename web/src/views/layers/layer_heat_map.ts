@@ -1,5 +1,5 @@
 // LayerHeatMap: the picture of a map with a cursor for pointer and keys, and what its colours mean.
-import { drawnAsPng, Picture } from '../../draw/canvas';
+import { Picture } from '../../draw/canvas';
 import { viridis } from '../../draw/colours';
 import { h, replace } from '../../draw/dom';
 import { Hint } from '../../draw/hint';
@@ -8,21 +8,30 @@ import { themeOf } from '../../draw/theme';
 
 import type { LayerMap } from './api';
 import { type ColourRange, endsOf } from './colour_range';
-import { cellsOf, columnX, drawMap, type MapLook } from './map_picture';
+import { mapPng, mapSvg, type MapWords } from './map_file';
+import { listenToHand } from './map_hand';
 import { layoutMap, type MapLayout } from './map_layout';
+import { cellsOf, columnX, drawMap, type MapLook } from './map_picture';
+import { ALL_STEPS, held, moved, type MapWindow, type StepStretch, stretchOf, windowOf, zoomed } from './map_window';
 import type { Quantity } from './quantities';
 import { type Cell, cellText, mapText } from './words';
 
 export interface HeatMapEvents {
   pick(cell: Cell): void;
+  zoom(stretch: StepStretch): void;
   announce(text: string): void;
 }
 
-const EXPORT_HEAD = 44;
+const HELP = 'Point at a cell, or move with the arrows. A click opens the tensor at that step; a drag or the wheel zooms.';
+const LEAST_WIDTH = 320; // of a file
+const LIGHT = '#f4f6f8'; // where a file has no cell
 
 export class LayerHeatMap {
   readonly element: HTMLElement;
-  private readonly box = h('div', { class: 'ly-map', tabindex: 0, role: 'application', 'aria-roledescription': 'heat map', 'aria-label': 'Layers over steps', 'aria-description': 'Arrows move from cell to cell, Enter opens the tensor at the step' });
+  private readonly box = h('div', {
+    class: 'ly-map', tabindex: 0, role: 'application', 'aria-roledescription': 'heat map', 'aria-label': 'Layers over steps',
+    'aria-description': 'Arrows move from cell to cell, Enter opens the tensor at the step, plus and minus zoom',
+  });
   private readonly readout = h('p', { class: 'ly-readout' });
   private readonly scale = new ScaleBar(viridis());
   private readonly legend = h('div', { class: 'ly-legend' });
@@ -35,6 +44,9 @@ export class LayerHeatMap {
   private longestName = 0;
   private step: number | null = null;
   private pointed: Cell | null = null;
+  private asked = ALL_STEPS; // of the link
+  private window: MapWindow = { start: 0, end: 0 };
+  private dragged: MapLook['dragged'] = null;
 
   constructor(private readonly events: HeatMapEvents) {
     this.element = h('div', {}, this.legend, this.readout, this.box);
@@ -42,9 +54,7 @@ export class LayerHeatMap {
       const look = this.look(frame.width);
       if (look) drawMap(frame, look);
     });
-    this.box.addEventListener('pointermove', (event) => this.hover(event));
-    this.box.addEventListener('pointerleave', () => this.point(null));
-    this.box.addEventListener('click', (event) => this.click(event));
+    this.listen();
     this.box.addEventListener('keydown', (event) => this.key(event));
   }
 
@@ -53,8 +63,10 @@ export class LayerHeatMap {
     return layoutMap(1, this.box.clientWidth || 1000, this.longestName || 30).plotWidth;
   }
 
-  show(map: LayerMap, quantity: Quantity, range: ColourRange | undefined, step: number | null): void {
+  show(map: LayerMap, quantity: Quantity, range: ColourRange | undefined, step: number | null, asked: StepStretch): void {
+    if (map !== this.map || asked.from !== this.asked.from || asked.to !== this.asked.to) this.window = windowOf(map, asked);
     this.map = map;
+    this.asked = asked;
     this.quantity = quantity;
     this.range = range;
     this.step = step;
@@ -73,24 +85,20 @@ export class LayerHeatMap {
     this.picture.schedule();
   }
 
-  /** With what it shows above it. */
-  png(title: string): Promise<Blob> | undefined {
-    const width = Math.max(320, this.box.clientWidth);
+  /** Without a pointer. */
+  move(move: 'in' | 'out' | 'back' | 'forward'): void {
+    this.see(moved(this.window, move));
+    this.tellWindow();
+  }
+
+  /** With title, what the colours mean, names and steps. */
+  file(kind: 'svg' | 'png', title: string): Promise<Blob> | undefined {
+    const width = Math.max(LEAST_WIDTH, this.box.clientWidth);
     const look = this.look(width);
     if (!look) return undefined;
-    const ends = this.ends();
-    return drawnAsPng(width, look.layout.height + EXPORT_HEAD, 2, (frame) => {
-      const { context } = frame;
-      context.fillStyle = look.theme.ground;
-      context.fillRect(0, 0, width, frame.height);
-      context.fillStyle = look.theme.text;
-      context.font = '600 13px system-ui, sans-serif';
-      context.fillText(title, 8, 18);
-      context.font = '11px system-ui, sans-serif';
-      if (ends && this.range) context.fillText(`dark ${ends[0]} to bright ${ends[1]}${this.range.log ? ', logarithmic' : ''}; grey: 0; striped: NaN or Inf`, 8, 36);
-      context.translate(0, EXPORT_HEAD);
-      drawMap(frame, { ...look, pointed: null });
-    });
+    const words: MapWords = { title, ends: this.ends(), isLog: this.range?.log ?? false, zeros: this.range?.zeros ?? false };
+    const still = { ...look, pointed: null, theme: { ...look.theme, surface: LIGHT } };
+    return kind === 'svg' ? mapSvg(still, words, width) : mapPng(still, words, width);
   }
 
   destroy(): void {
@@ -107,7 +115,8 @@ export class LayerHeatMap {
 
   private look(width: number): MapLook | null {
     if (!this.map) return null;
-    return { map: this.map, cells: this.cells, layout: this.layout(width), theme: themeOf(this.box), step: this.step, pointed: this.pointed };
+    const { map, cells, window, step, pointed, dragged } = this;
+    return { map, cells, window, step, pointed, dragged, layout: this.layout(width), theme: themeOf(this.box) };
   }
 
   private showLegend(): void {
@@ -122,27 +131,72 @@ export class LayerHeatMap {
   }
 
   private showReadout(): void {
-    const text = this.pointed && this.map && this.quantity ? cellText(this.map, this.quantity, this.pointed) : 'Point at a cell, or move with the arrows. A click opens the tensor at that step.';
+    const text = this.pointed && this.map && this.quantity ? cellText(this.map, this.quantity, this.pointed) : HELP;
     replace(this.readout, text);
   }
 
   // --- pointing
 
-  private cellAt(event: MouseEvent): Cell | null {
-    if (!this.map) return null;
-    const box = this.box.getBoundingClientRect();
-    const { left, top, plotWidth, rowHigh } = this.layout(box.width);
-    const column = Math.floor(((event.clientX - box.left - left) / plotWidth) * this.map.firstStep.length);
-    const row = Math.floor((event.clientY - box.top - top) / rowHigh);
-    return column < 0 || column >= this.map.firstStep.length || row < 0 || row >= this.map.layers.length ? null : { row, column };
+  private listen(): void {
+    listenToHand(this.box, {
+      point: (at) => this.hover(at),
+      click: ({ x, y }) => {
+        const cell = this.cellAt(x, y);
+        if (cell) this.events.pick(cell);
+      },
+      drag: (between) => {
+        this.dragged = between;
+        this.point(null);
+        this.picture.schedule();
+      },
+      select: (from, to) => {
+        this.see({ start: this.columnAt(from), end: this.columnAt(to) });
+        this.tellWindow();
+      },
+      zoom: (factor, at) => {
+        const { left, plotWidth } = this.layout(this.box.clientWidth);
+        this.see(zoomed(this.window, factor, Math.min(1, Math.max(0, (at - left) / plotWidth))));
+      },
+      rest: () => this.tellWindow(),
+      reset: () => this.events.zoom(ALL_STEPS),
+      isZoomed: () => this.asked.from !== undefined || this.asked.to !== undefined,
+    });
   }
 
-  private hover(event: PointerEvent): void {
-    const cell = this.cellAt(event);
+  private see(window: MapWindow): void {
+    this.window = held(window, this.map?.firstStep.length ?? 0);
+    this.point(null);
+    this.picture.schedule();
+  }
+
+  /** What is seen becomes words of the link. */
+  private tellWindow(): void {
+    if (!this.map || this.map.firstStep.length === 0) return;
+    const stretch = stretchOf(this.map, this.window);
+    this.see(windowOf(this.map, stretch)); // whole columns
+    this.events.zoom(stretch);
+  }
+
+  /** Within the plot, also between columns. */
+  private columnAt(x: number): number {
+    const { left, plotWidth } = this.layout(this.box.clientWidth);
+    const { start, end } = this.window;
+    return start + Math.min(1, Math.max(0, (x - left) / plotWidth)) * (end - start);
+  }
+
+  private cellAt(x: number, y: number): Cell | null {
+    if (!this.map) return null;
+    const { left, top, plotWidth, rowHigh } = this.layout(this.box.clientWidth);
+    const isBeside = x < left || x >= left + plotWidth;
+    const column = Math.floor(this.columnAt(x));
+    const row = Math.floor((y - top) / rowHigh);
+    return isBeside || column < 0 || column >= this.map.firstStep.length || row < 0 || row >= this.map.layers.length ? null : { row, column };
+  }
+
+  private hover(at: { x: number; y: number } | null): void {
+    const cell = at && this.cellAt(at.x, at.y);
     this.point(cell);
-    if (!cell) return;
-    const box = this.box.getBoundingClientRect();
-    this.hint.show(cellText(this.map!, this.quantity!, cell), event.clientX - box.left, event.clientY - box.top);
+    if (cell) this.hint.show(cellText(this.map!, this.quantity!, cell), at!.x, at!.y);
   }
 
   private point(cell: Cell | null): void {
@@ -151,11 +205,6 @@ export class LayerHeatMap {
     this.hint.hide();
     this.showReadout();
     this.picture.schedule();
-  }
-
-  private click(event: MouseEvent): void {
-    const cell = this.cellAt(event);
-    if (cell) this.events.pick(cell);
   }
 
   private key(event: KeyboardEvent): void {
@@ -178,7 +227,8 @@ export class LayerHeatMap {
     const cell = { row: held(at.row + down, map.layers.length), column: held(at.column + right, map.firstStep.length) };
     this.point(cell);
     const { top, rowHigh } = this.layout(this.box.clientWidth);
-    this.hint.show(cellText(map, this.quantity!, cell), columnX(map, this.layout(this.box.clientWidth), cell.column), top + cell.row * rowHigh);
+    const x = columnX(this.window, this.layout(this.box.clientWidth), cell.column);
+    this.hint.show(cellText(map, this.quantity!, cell), x, top + cell.row * rowHigh);
     this.events.announce(this.readout.textContent ?? '');
   }
 }

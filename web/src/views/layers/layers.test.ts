@@ -156,6 +156,18 @@ describe('the view', () => {
     expect(context.opened).toEqual([{ view: 'tensors', params: { tensor: HOSTILE }, step: 14 }]);
   });
 
+  it('zooms by keys to whole columns, and back', async () => {
+    await mount(() => answer());
+    const press = (key: string) => view.key(new KeyboardEvent('keydown', { key }));
+    expect([press('+'), press('x')]).toEqual([true, false]);
+    expect(context.changes.at(-1)).toEqual({ from: '10', to: '19' });
+    expect(context.said.at(-1)).toBe('Shown are steps 10 to 19');
+    view.update({ step: null, params: { from: '10', to: '19' } });
+    await vi.waitFor(() => expect(one('button').hasAttribute('disabled')).toBe(false));
+    press('0');
+    expect(context.changes.at(-1)).toEqual({ from: undefined, to: undefined });
+  });
+
   it('asks on until all was read', async () => {
     const notes: (string | null | undefined)[] = [];
     const source = await mount(() => answer({ about: { left: notes.push(box.querySelector('.ly-note')?.textContent) === 1 ? 10 : 0 } }));

@@ -3,6 +3,7 @@ import { h, replace } from '../../draw/dom';
 import { drawerOf } from '../../draw/drawer';
 import { drawn } from '../../draw/drawn';
 import { csvOf, fileName } from '../../draw/files';
+import { count } from '../../draw/numbers';
 import type { KeyHelp, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 
 import { askLayers, type LayerMap, type LayerQuestion } from './api';
@@ -10,10 +11,12 @@ import { rangeOf } from './colour_range';
 import { LayerControls } from './layer_controls';
 import { LayerHeatMap } from './layer_heat_map';
 import { csvRows, tableOf } from './layer_table';
+import { ALL_STEPS, type StepStretch } from './map_window';
 import { captureLine, firstKept, type Quantity, QUANTITIES, quantityOf } from './quantities';
 import { type Cell, firstOdd, oddSummary, readText, stepOfCell } from './words';
 
 const UNREAD_MS = 20; // until what is left is asked for
+const MOST_COLUMNS = 2048; // that the server has
 const NEWS_MS = 500; // at most one look at a growing run in this time, or in five times what a look takes
 
 export class LayersView implements View {
@@ -21,6 +24,9 @@ export class LayersView implements View {
     { keys: '↑ ↓ ← →', does: 'in the map: from layer to layer, from column to column; with Shift ten at once' },
     { keys: 'Enter', does: 'in the map: open the tensor at that step' },
     { keys: 'Esc', does: 'in the map: point at nothing' },
+    { keys: '+  −', does: 'zoom in, out' },
+    { keys: ',  .', does: 'move the stretch shown back, forward' },
+    { keys: '0', does: 'all steps' },
   ];
   private readonly controls: LayerControls;
   private readonly heat: LayerHeatMap;
@@ -45,8 +51,12 @@ export class LayersView implements View {
     private readonly context: ViewContext,
     private state: ViewState,
   ) {
-    this.controls = new LayerControls(context);
-    this.heat = new LayerHeatMap({ pick: (cell) => this.pick(cell), announce: (text) => context.announce(text) });
+    this.controls = new LayerControls(context, () => this.zoom(ALL_STEPS));
+    this.heat = new LayerHeatMap({
+      pick: (cell) => this.pick(cell),
+      zoom: (stretch) => this.zoom(stretch),
+      announce: (text) => context.announce(text),
+    });
     this.whole = h('div', { hidden: true }, this.odd, this.heat.element, this.table);
     element.classList.add('layers-view');
     replace(element, drawerOf('Quantity, mode, colours', this.controls.element, this.gone.signal), this.meaning, this.fault, this.note, this.missing, this.whole);
@@ -66,10 +76,22 @@ export class LayersView implements View {
     return this.map ? Array.from(this.map.firstStep) : [];
   }
 
+  key(event: KeyboardEvent): boolean {
+    if (!this.map || this.whole.hidden) return false;
+    switch (event.key) {
+      case '+': case '=': this.heat.move('in'); return true;
+      case '-': case '−': this.heat.move('out'); return true;
+      case ',': this.heat.move('back'); return true;
+      case '.': this.heat.move('forward'); return true;
+      case '0': this.zoom(ALL_STEPS); return true;
+      default: return false;
+    }
+  }
+
   async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
     if (!this.map || this.whole.hidden) return undefined;
     const title = `${this.quantity.title} of ${this.map.about.collection}, ${this.context.run.name}`;
-    const data = kind === 'csv' ? csvOf(csvRows(this.map)) : kind === 'png' ? await this.heat.png(title) : undefined;
+    const data = kind === 'csv' ? csvOf(csvRows(this.map)) : kind === 'npy' ? undefined : await this.heat.file(kind, title);
     return data && { fileName: `${fileName(this.context.run.name, 'layers', this.quantity.id)}.${kind}`, data };
   }
 
@@ -87,7 +109,25 @@ export class LayersView implements View {
   private question(): LayerQuestion {
     const { quantity, of, mode, worker } = this.state.params;
     const usual = { quantity: (quantityOf(quantity) ?? QUANTITIES[0]!).id, collection: of };
-    return { ...((quantity === undefined && this.instead) || usual), mode, worker, columns: Math.min(2048, Math.max(128, 128 * Math.ceil(this.heat.plotWidth / 128))) };
+    const room = Math.min(MOST_COLUMNS, Math.max(128, 128 * Math.ceil(this.heat.plotWidth / 128)));
+    return { ...((quantity === undefined && this.instead) || usual), mode, worker, columns: this.isZoomed() ? MOST_COLUMNS : room };
+  }
+
+  private isZoomed(): boolean {
+    const { from, to } = this.stretch();
+    return from !== undefined || to !== undefined;
+  }
+
+  private stretch(): StepStretch {
+    const { from, to } = this.state.params;
+    return { from: wholeNumber(from), to: wholeNumber(to) };
+  }
+
+  private zoom({ from, to }: StepStretch): void {
+    const before = this.stretch();
+    if (from === before.from && to === before.to) return;
+    this.context.change({ from: from?.toString(), to: to?.toString() });
+    this.context.announce(`Shown are ${stepsInWords({ from, to })}`);
   }
 
   private async ask(): Promise<void> {
@@ -162,7 +202,7 @@ export class LayersView implements View {
 
   private drawMap(map: LayerMap, quantity: Quantity): void {
     const range = rangeOf(quantity, map.max, !quantity.isShare && this.state.params['colours'] !== 'linear');
-    this.heat.show(map, quantity, range, this.state.step);
+    this.heat.show(map, quantity, range, this.state.step, this.stretch());
     const odd = oddSummary(map);
     this.odd.hidden = odd === '';
     const first = firstOdd(map);
@@ -189,4 +229,13 @@ export class LayersView implements View {
     const map = this.map!;
     this.context.open('tensors', { tensor: map.layers[cell.row]!.name }, stepOfCell(map, cell));
   }
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function stepsInWords({ from, to }: StepStretch): string {
+  if (from === undefined && to === undefined) return 'all steps';
+  return `steps ${from === undefined ? 'up' : count(from)} to ${to === undefined ? 'the newest' : count(to)}`;
 }

@@ -2,11 +2,13 @@
 // "of" names the thing: a job, a component, a trial, a hash.
 import './lineage.css';
 
+import { formatLink } from '../../data/link';
 import { h, replace } from '../../draw/dom';
+import { drawerOf, openDrawerOf } from '../../draw/drawer';
 import { drawn } from '../../draw/drawn';
 import { count } from '../../draw/numbers';
-import { formatLink } from '../../data/link';
 import { CALM_MS, Looking } from '../looking';
+
 import type { MountView, PlaceContext, Snapshot, View, ViewState } from '../view';
 import type { LineageAnswer, Vertex } from './api';
 import { graph, kindOf, titleOf } from './graph';
@@ -19,6 +21,7 @@ class LineageView implements View {
   private readonly way = h('select', { 'aria-label': 'Direction', onchange: () => this.context.change({ way: this.way.value === 'both' ? undefined : this.way.value }) },
     ...WAYS.map(([value, title]) => h('option', { value }, title)));
   private readonly shown = h('div', { class: 'lineage-shown' });
+  private readonly gone = new AbortController();
   private asked = '';
   private answered = '';
 
@@ -28,12 +31,13 @@ class LineageView implements View {
     private state: ViewState,
   ) {
     this.looking = new Looking(this.shown, { href: '#/experiments', title: 'All experiments' });
-    const form = h('form', { class: 'toolbar', onsubmit: (event: SubmitEvent) => {
+    const fields = h('div', { class: 'toolbar' }, h('label', { class: 'search' }, 'Lineage of ', this.field), this.way, h('button', {}, 'Show'));
+    const form = h('form', { onsubmit: (event: SubmitEvent) => {
       event.preventDefault();
       context.change({ of: this.field.value.trim() || undefined });
-    } }, h('h1', {}, 'Lineage'), h('label', { class: 'search' }, 'of ', this.field), this.way, h('button', {}, 'Show'));
+    } }, drawerOf('Thing, direction', fields, this.gone.signal));
     element.classList.add('lineage-view');
-    replace(element, form, this.shown);
+    replace(element, h('h1', {}, 'Lineage'), form, this.shown);
     this.open();
   }
 
@@ -47,6 +51,7 @@ class LineageView implements View {
   }
 
   destroy(): void {
+    this.gone.abort();
     this.looking.stop();
   }
 
@@ -70,6 +75,7 @@ class LineageView implements View {
   }
 
   private drawNothing(): void {
+    openDrawerOf(this.field);
     replace(this.looking.body, h('div', { class: 'empty' }, h('h2', {}, 'What led to what'),
       h('p', {}, 'Name a job, a component, a trial or a hash, or come from ', h('a', { href: '#/experiments' }, 'an experiment'), '.')));
     drawn(this.looking.body, null);

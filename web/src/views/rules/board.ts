@@ -2,7 +2,8 @@
 import { firingsIn, isConsequence, type RuleAnswer } from '../../data/firings';
 import { h } from '../../draw/dom';
 import { strip, type StripRange } from './strip';
-import { stateSign, stepsInWords } from './words';
+import { stateSign } from '../rule_states';
+import { stepsInWords } from './words';
 
 export interface BoardPlace {
   chosen: string | undefined;

@@ -6,7 +6,8 @@ import type { ViewContext } from '../view';
 import { signOf } from './board';
 import type { KindAnswer } from './parameters';
 import { prose } from './prose';
-import { severitySign, stateSign } from './words';
+import { stateSign } from '../rule_states';
+import { severitySign } from './words';
 
 /** A link within the page that a click follows without leaving it. */
 export function place(text: string, href: string | undefined, go: () => void, properties: Record<string, string> = {}): HTMLElement {

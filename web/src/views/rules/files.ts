@@ -4,7 +4,8 @@ import { csvOf } from '../../draw/files';
 import { numberOf } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
 import { stripPlace, type StripRange } from './strip';
-import { severitySign, stateSign } from './words';
+import { stateSign } from '../rule_states';
+import { severitySign } from './words';
 
 export function boardAsCsv(rules: readonly RuleAnswer[]): Blob {
   const rows: (string | number)[][] = [

@@ -90,9 +90,9 @@ describe('the board', () => {
     const context = contextOf(sourceOf([rule('A', 'NoIssuesFound'), rule('B', 'IssuesFound', [verdictAt(7)]), rule('C', 'NotApplicable')]));
     const view = mount(element, context, { step: null, params: {} });
     await settled();
-    expect(element.querySelector('.rules-summary')!.textContent).toBe('3 rules: 1 issues found, 1 no issues, 1 nothing to judge.');
+    expect(element.querySelector('.rules-summary')!.textContent).toBe('3 rules: 1 fired, 1 found nothing, 1 nothing to judge.');
     const rows = [...element.querySelectorAll('.rules-board tbody tr')];
-    expect(rows.map((row) => row.querySelector('td')!.textContent)).toEqual(['✖ issues found', '✔ no issues', '– nothing to judge']);
+    expect(rows.map((row) => row.querySelector('td')!.textContent)).toEqual(['⚑ fired', '✓ found nothing', '– nothing to judge']);
     expect(rows[0]!.querySelector('svg')!.getAttribute('aria-label')).toBe('B: fired at step 7');
     expect(rows[0]!.getAttribute('aria-current')).toBe('true'); // the gravest is shown first
     expect(element.dataset['drawn']).toBe('1');

@@ -5,7 +5,8 @@ import { h, replace } from '../../draw/dom';
 import { count } from '../../draw/numbers';
 import { knobOf, placeOf, valueAt, type KindAnswer, type KindParameter } from './parameters';
 import { strip, type Mark, type StripRange } from './strip';
-import { stateSign, stepsInWords } from './words';
+import { stateSign } from '../rule_states';
+import { stepsInWords } from './words';
 
 export interface JudgedAnswer {
   parameters: Record<string, string>;

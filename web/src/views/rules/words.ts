@@ -1,25 +1,6 @@
-// How a rule's state, a severity and an answer are shown: a sign and a word each, colour beside them.
+// How a severity and an answer are shown: a sign and a word each, colour beside them.
 
-export interface Sign {
-  sign: string;
-  word: string;
-  /** A class of the page: good, warn, bad, muted. */
-  tone: 'good' | 'warn' | 'bad' | 'muted';
-}
-
-const STATES: Record<string, Sign> = {
-  InProgress: { sign: '◔', word: 'in progress', tone: 'muted' },
-  IssuesFound: { sign: '✖', word: 'issues found', tone: 'bad' },
-  NoIssuesFound: { sign: '✔', word: 'no issues', tone: 'good' },
-  NotApplicable: { sign: '–', word: 'nothing to judge', tone: 'muted' },
-  Stopping: { sign: '◧', word: 'stopping', tone: 'muted' },
-  Stopped: { sign: '■', word: 'stopped', tone: 'muted' },
-  Error: { sign: '!', word: 'rule failed', tone: 'warn' },
-};
-
-export function stateSign(state: string): Sign {
-  return STATES[state] ?? { sign: '?', word: state, tone: 'muted' };
-}
+import { RULE_STATES, type Sign, stateSign } from '../rule_states';
 
 const SEVERITIES: Record<string, Sign> = {
   error: { sign: '✖', word: 'error', tone: 'bad' },
@@ -31,11 +12,11 @@ export function severitySign(severity: string): Sign {
   return SEVERITIES[severity] ?? { sign: '?', word: severity, tone: 'muted' };
 }
 
-/** "3 rules: 1 issues found, 2 no issues". */
+/** "3 rules: 1 fired, 2 found nothing". */
 export function summaryOf(states: readonly string[]): string {
   if (states.length === 0) return 'No rule has judged this run.';
   const counts = new Map<string, number>();
-  for (const state of Object.keys(STATES)) counts.set(stateSign(state).word, 0);
+  for (const state of Object.keys(RULE_STATES)) counts.set(stateSign(state).word, 0);
   for (const state of states) counts.set(stateSign(state).word, (counts.get(stateSign(state).word) ?? 0) + 1);
   const parts = [...counts].filter(([, number]) => number > 0).map(([word, number]) => `${number} ${word}`);
   return `${states.length} ${states.length === 1 ? 'rule' : 'rules'}: ${parts.join(', ')}.`;

@@ -6,7 +6,7 @@ import UPlot from 'uplot';
 import { short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
 import { pointsOf, stepAt } from './axis';
-import { listenToGestures } from './gestures';
+import { listenToGestures } from '../../draw/gestures';
 import { axisWidth, clippedRange, stylesOf, type ChartLook } from './look';
 import { drawMarks } from './marks';
 import { smoothed, type Series } from '../series';
@@ -28,6 +28,10 @@ const CURSORS_OF_PANELS = 'panels';
 
 /** Fewer points than these are marked each: an evaluation now and then is more than the line between. */
 const MARKED_POINTS = 40;
+
+/** Of a raw line behind the smoothed one; of lines that make way for one that is pointed at. */
+const RAW_ALPHA = 0.3;
+const FAINT_ALPHA = 0.15;
 
 /** Of more than these the one at the pointer stands out, and the others fade. */
 const MANY_LINES = 6;
@@ -65,6 +69,21 @@ export class Chart {
     this.plot?.destroy();
     this.built = key;
     this.plot = new UPlot(this.options(all, look), data, this.element);
+  }
+
+  /** The lines of the run at this place among those that are drawn over each other stand out; null: all do. */
+  emphasise(place: number | null): void {
+    const { plot, look } = this;
+    if (!plot || !look) return;
+    this.zoomPicture?.end();
+    let column = 1;
+    for (const { other, band } of this.all) {
+      const isFaint = place !== null && (other?.place ?? 0) !== place;
+      const lines = look.smooth > 0 ? [RAW_ALPHA, 1] : [1];
+      for (const alpha of lines) plot.series[column++]!.alpha = isFaint ? FAINT_ALPHA * alpha : alpha;
+      if (band) column += 2;
+    }
+    plot.redraw(false);
   }
 
   resize(): void {
@@ -107,7 +126,7 @@ export class Chart {
     const lines = all.flatMap(({ words, label, band }, i) => {
       const { light, dark, dash } = styles[i]!;
       const line: UPlot.Series = { label, stroke: theme.dark ? dark : light, dash: [...dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count <= MARKED_POINTS, size: 5 } };
-      const own = look.smooth > 0 ? [{ ...line, alpha: 0.3, width: 1 }, { ...line, width: 2 }] : [line];
+      const own = look.smooth > 0 ? [{ ...line, alpha: RAW_ALPHA, width: 1 }, { ...line, width: 2 }] : [line];
       return band ? [...own, ...edgesOf(line)] : own;
     });
     this.zoomPicture = all.some(({ band }) => band) ? null : new ZoomPicture(lines as LineOptions[]);

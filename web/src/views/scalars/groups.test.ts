@@ -98,18 +98,21 @@ describe('the mean of a group', () => {
 describe('the bar of runs', () => {
   it('offers what the runs differ in, and shows groups in place of runs', () => {
     const changes: Record<string, string | undefined>[] = [];
-    const bar = new RunsBar((params) => changes.push(params));
+    const pointed: (number | null)[] = [];
+    const bar = new RunsBar((params) => changes.push(params), (place) => pointed.push(place));
     const shown: RunsBarShown = { own: 'cnn-a-1', keys: groupKeys(runs), groups: null };
     const state = { runs: 'cnn-b-2\nmlp-a-3' };
     bar.show(shown, wordsOf(state));
-    expect([...bar.element.querySelectorAll('li')].map(({ textContent }) => textContent)).toEqual(['━ cnn-a-1', '━ cnn-b-2✕', '━ mlp-a-3✕']);
+    expect([...bar.element.querySelectorAll('li')].map(({ textContent }) => textContent)).toEqual(['cnn-a-1', 'cnn-b-2✕', 'mlp-a-3✕']);
+    for (const type of ['pointerenter', 'pointerleave']) bar.element.querySelectorAll('li')[1]!.dispatchEvent(new Event(type));
+    expect(pointed, 'its lines stand out while it is pointed at').toEqual([1, null]);
     const select = bar.element.querySelector<HTMLSelectElement>('#scalar-group')!;
     select.value = 'label:lr';
     select.dispatchEvent(new Event('change'));
     bar.element.querySelector('button')!.click();
     expect(changes).toEqual([{ group: 'label:lr' }, { runs: 'mlp-a-3' }]);
     bar.show({ ...shown, groups: groupsOf(runs, 'label:lr') }, wordsOf({ ...state, group: 'label:lr', spread: 'range' }));
-    expect([...bar.element.querySelectorAll('li')].map(({ textContent }) => textContent)).toEqual(['━ lr 0.01 · 1', '━ lr 0.1 · 2', '━ no lr · 1']);
+    expect([...bar.element.querySelectorAll('li')].map(({ textContent }) => textContent)).toEqual(['lr 0.01 · 1', 'lr 0.1 · 2', 'no lr · 1']);
     expect(bar.element.querySelector<HTMLSelectElement>('#scalar-spread')!.value).toBe('range');
     bar.show(shown, wordsOf({}));
     expect(bar.element.hidden).toBe(true);

@@ -28,7 +28,7 @@ export function legendOf(all: readonly Series[], look: LegendLook, events: Legen
     h('tbody', {}, ...rows));
 }
 
-function swatch({ light, dark: onDark, dash }: LineStyle, dark: boolean): SVGElement {
+export function swatch({ light, dark: onDark, dash }: LineStyle, dark: boolean): SVGElement {
   const line = s('line', { x1: 0, x2: 26, y1: 6, y2: 6, stroke: dark ? onDark : light, 'stroke-width': 3, 'stroke-dasharray': dash.join(' ') });
   return s('svg', { class: 'swatch', viewBox: '0 0 26 12', 'aria-hidden': 'true' }, line);
 }

@@ -1,13 +1,14 @@
 // How a chart is to look, for who draws and who only names it.
-import { categoryOf } from '../../draw/colours';
+import { categories, categoryOf } from '../../draw/colours';
 import type { Series } from '../series';
 import type { Line } from './axis';
 
 /** Of series of the run that is compared. */
 const OTHER_DASH: readonly number[] = [2, 4];
 
-/** What tells series of one run apart, where colours tell the runs apart. */
-const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
+/** What tells series of one run apart, where colours tell the runs apart, and runs whose colours come again. */
+const DASHES: readonly (readonly number[])[] = [[], [2, 3], [10, 3, 2, 3], [6, 3], [14, 5], [5, 2, 1, 2], [3, 7]];
+const NEXT_SERIES = 3; // dashes on: the ones between are those of runs beyond the first eight
 
 /** What the colour of a line says. */
 export type ColourBy = 'series' | 'run';
@@ -18,6 +19,13 @@ export interface LineStyle {
   dash: readonly number[];
 }
 
+/** Of a run among those that are drawn over each other; `series`: which of its lines in one chart. */
+export function runStyle(place: number, series = 0): LineStyle {
+  const { light, dark } = categoryOf(place);
+  const round = Math.floor(place / categories.length);
+  return { light, dark, dash: DASHES[(round + NEXT_SERIES * series) % DASHES.length]! };
+}
+
 /** Of the series of one chart, in their order. */
 export function stylesOf(all: readonly Series[], colourBy: ColourBy): LineStyle[] {
   const ownSeries = all.filter(({ other }) => !other);
@@ -25,8 +33,8 @@ export function stylesOf(all: readonly Series[], colourBy: ColourBy): LineStyle[
   return all.map(({ words, other }) => {
     const alike = own.findIndex((each) => (each.other?.of ?? each.words.id) === (other?.of ?? words.id));
     const place = alike >= 0 ? alike : Math.max(0, own.findIndex((each) => baseOf(each.words.id) === baseOf(words.id)));
-    const { light, dark, dash } = categoryOf(colourBy === 'run' ? (other?.place ?? 0) : place);
-    if (colourBy === 'run') return { light, dark, dash: DASHES[place % DASHES.length]! };
+    if (colourBy === 'run') return runStyle(other?.place ?? 0, place);
+    const { light, dark, dash } = categoryOf(place);
     return { light, dark, dash: other ? OTHER_DASH : dash };
   });
 }

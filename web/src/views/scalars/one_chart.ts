@@ -56,6 +56,10 @@ export class OneChart {
     this.drawBelow();
   }
 
+  emphasise(place: number | null): void {
+    this.chart?.emphasise(place);
+  }
+
   destroy(): void {
     this.isGone = true;
     this.observer.disconnect();

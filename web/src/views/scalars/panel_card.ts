@@ -46,6 +46,10 @@ export class PanelCard {
     this.chart.show(series, look);
   }
 
+  emphasise(place: number | null): void {
+    this.chart?.emphasise(place);
+  }
+
   /** At a step; null: the newest. */
   showValues(step: number | null): void {
     const { dark } = themeOf(this.element);

@@ -71,6 +71,11 @@ export class PanelGrid {
     }
   }
 
+  /** The run at this place stands out in all panels; null: all do. */
+  emphasise(place: number | null): void {
+    for (const card of this.inSight) card.emphasise(place);
+  }
+
   destroy(): void {
     this.observer?.disconnect();
     for (const card of this.cards.values()) card.destroy();

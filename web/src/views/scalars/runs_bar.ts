@@ -1,9 +1,10 @@
 // RunsBar: which runs are drawn over each other, in which colour, and how they are grouped.
-import { categoryOf } from '../../draw/colours';
 import { h, replace } from '../../draw/dom';
 import { keepingFocus } from '../../draw/focus';
 import { themeOf } from '../../draw/theme';
 import type { GroupKey, RunGroup } from '../run_groups';
+import { swatch } from './legend';
+import { runStyle } from './look';
 import type { Words } from './words';
 
 export interface RunsBarShown {
@@ -19,8 +20,11 @@ export class RunsBar {
   private readonly list = h('ul', { 'aria-label': 'Runs in these charts' });
   private readonly controls = h('div', { class: 'toolbar' });
 
-  /** `change` gets words of the link. */
-  constructor(private readonly change: (params: Record<string, string | undefined>) => void) {
+  /** `change` gets words of the link, `point` the place of the run that is pointed at. */
+  constructor(
+    private readonly change: (params: Record<string, string | undefined>) => void,
+    private readonly point: (place: number | null) => void,
+  ) {
     replace(this.element, this.controls, this.list);
   }
 
@@ -37,10 +41,9 @@ export class RunsBar {
   }
 
   private item(text: string, place: number, title: string, button: HTMLElement | false | null): HTMLElement {
-    const mark = h('span', { 'aria-hidden': 'true' }, '━ ');
-    const { light, dark } = categoryOf(place);
-    mark.style.color = themeOf(this.element).dark ? dark : light;
-    return h('li', { title }, mark, text, button);
+    const mark = swatch(runStyle(place), themeOf(this.element).dark);
+    const [here, gone] = [() => this.point(place), () => this.point(null)];
+    return h('li', { title, onpointerenter: here, onpointerleave: gone, onfocusin: here, onfocusout: gone }, mark, text, button);
   }
 
   private leave(run: string, others: readonly string[]): HTMLElement {

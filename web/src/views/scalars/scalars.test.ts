@@ -5,7 +5,7 @@ import { lineOf, placeOf, places, pointsOf, stepAt, TrainSteps } from './axis';
 import { choose, MOST_SHOWN, type Choice } from './choice';
 import { csvRows, svg } from './exports';
 import { legendOf, tableOf } from './legend';
-import { axisWidth, clippedRange, stylesOf } from './look';
+import { axisWidth, clippedRange, runStyle, stylesOf } from './look';
 import { byChoice } from './panel_grid';
 import { quantityOf, sectionsOf } from './panels';
 import { stillReading, unreadOutput } from './reading';
@@ -165,6 +165,8 @@ describe('panels', () => {
     const byRun = stylesOf(all, 'run');
     expect(new Set(byRun.map(({ light }) => light)).size).toBe(3);
     expect(byRun.map(({ dash }) => dash.length)).toEqual([0, 2, 0, 2, 0]);
+    const many = Array.from({ length: 50 }, (_, place) => JSON.stringify(runStyle(place)));
+    expect(new Set(many).size, 'no two of fifty runs look the same').toBe(50);
     const bySeries = stylesOf(all, 'series');
     expect(bySeries.map(({ light }) => light)).toEqual([0, 1, 0, 1, 0].map((i) => bySeries[i]!.light));
     expect(bySeries[2]!.dash).not.toEqual(bySeries[0]!.dash);

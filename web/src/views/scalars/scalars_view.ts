@@ -35,7 +35,10 @@ export class ScalarsView implements View {
 
   private readonly controls: Controls;
   private readonly note = h('p', { class: 'muted' });
-  private readonly runsBar = new RunsBar((params) => this.context.change(params));
+  private readonly runsBar = new RunsBar((params) => this.context.change(params), (place) => {
+    this.one?.emphasise(place);
+    this.grid?.emphasise(place);
+  });
   private readonly box = h('div', { class: 'display' });
   private readonly forgetTheme: () => void;
   private readonly gone = new AbortController();

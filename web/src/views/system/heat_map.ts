@@ -6,7 +6,7 @@ import { themeOf, type Theme } from '../../draw/theme';
 import { shown, shortened } from '../../data/text';
 import type { Timeline } from './api';
 import { heatRows, layoutHeat, type HeatRow } from './heat_map_layout';
-import { LEFT, RIGHT, TimeAxis } from './time_axis';
+import { RIGHT, TimeAxis } from './time_axis';
 import { clock, measured } from './words';
 
 export class HeatMap {
@@ -68,15 +68,15 @@ export class HeatMap {
     rows.forEach(({ name, values }, row) => {
       const y = row * rowHigh;
       context.fillStyle = theme.line;
-      context.fillRect(LEFT, y, axis.plotWidth, rowHigh - gap);
+      context.fillRect(axis.left, y, axis.plotWidth, rowHigh - gap);
       values.forEach((value, bucket) => {
         if (value === null) return;
         context.fillStyle = colourAt(lut, value / 100);
-        context.fillRect(LEFT + bucket * wide, y, wide + 0.6, rowHigh - gap);
+        context.fillRect(axis.left + bucket * wide, y, wide + 0.6, rowHigh - gap);
       });
       if (row % nameEvery !== 0) return;
       context.fillStyle = theme.text;
-      context.fillText(shortened(shown(name), 20), 0, y + Math.max(rowHigh, 6) / 2, LEFT - 8);
+      context.fillText(shortened(shown(name), 20), 0, y + Math.max(rowHigh, 6) / 2, axis.left - 8);
     });
     context.clearRect(width - RIGHT, 0, RIGHT, height);
     this.drawMarks(context, axis, rowHigh, height, wide, theme);
@@ -84,14 +84,14 @@ export class HeatMap {
 
   private drawMarks(context: CanvasRenderingContext2D, axis: TimeAxis, rowHigh: number, height: number, wide: number, theme: Theme): void {
     const x = this.cursorMs === undefined ? -1 : axis.x(this.cursorMs);
-    if (x >= LEFT && x <= LEFT + axis.plotWidth) {
+    if (x >= axis.left && x <= axis.left + axis.plotWidth) {
       context.fillStyle = theme.accent;
       context.fillRect(x - 0.75, 0, 1.5, height);
     }
     if (!this.cell) return;
     context.strokeStyle = '#000';
     context.lineWidth = 3;
-    const box = [LEFT + this.cell.bucket * wide - 1, this.cell.row * rowHigh - 0.5, Math.max(wide, 3) + 2, rowHigh] as const;
+    const box = [axis.left + this.cell.bucket * wide - 1, this.cell.row * rowHigh - 0.5, Math.max(wide, 3) + 2, rowHigh] as const;
     context.strokeRect(...box);
     context.strokeStyle = '#fff';
     context.lineWidth = 1.5;
@@ -102,7 +102,7 @@ export class HeatMap {
     if (!this.timeline) return null;
     const box = this.box.getBoundingClientRect();
     const axis = this.axis(box.width);
-    const bucket = Math.floor(((event.clientX - box.left - LEFT) / axis.plotWidth) * this.timeline.buckets);
+    const bucket = Math.floor(((event.clientX - box.left - axis.left) / axis.plotWidth) * this.timeline.buckets);
     const row = Math.floor((event.clientY - box.top) / layoutHeat(this.rows.length).rowHigh);
     return bucket < 0 || bucket >= this.timeline.buckets || row < 0 || row >= this.rows.length ? null : { row, bucket };
   }

@@ -69,7 +69,8 @@ describe('the time line', () => {
   });
 
   it('breaks a line where a value is missing, and never draws it as 0', () => {
-    expect(linePath([1, 2, null, 3], (i) => 10 * i, (v) => v)).toBe('M5 1L15 2M31.5 3H38.5');
+    expect(linePath([1, 2, null, null, 3], (i) => 10 * i, (v) => v)).toBe('M5 1L15 2M41.5 3H48.5');
+    expect(linePath([1, null, 2, null, 3, null, null, null, null, null, 4, null, 5], (i) => 10 * i, (v) => v)).toBe('M5 1L25 2L45 3M105 4L125 5');
     expect(linePath([null, null], (i) => i, (v) => v)).toBe('');
   });
 

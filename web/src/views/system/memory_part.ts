@@ -7,7 +7,7 @@ import type { ViewContext } from '../view';
 import type { MemoryPart, ProfileAnswer } from './api';
 import { roundTop } from './lanes';
 import { part, px, svgOf, type Drawing, type Shape } from './shapes';
-import { LEFT, RIGHT, TimeAxis } from './time_axis';
+import { RIGHT, TimeAxis } from './time_axis';
 import { measured } from './words';
 
 const HIGH = 110;
@@ -20,10 +20,10 @@ export function layoutMemory(memory: readonly MemoryPart[], axis: TimeAxis, them
   const top = roundTop(Math.max(0, ...memory.map(({ peak_bytes, points }) => Math.max(peak_bytes ?? 0, ...points.map(([, value]) => value ?? 0)))), 'bytes');
   const y = (value: number) => 6 + HIGH * (1 - value / top);
   const shapes: Shape[] = [
-    { kind: 'text', x: LEFT - 8, y: 14, text: measured(top, 'bytes').replace(/\.0+ /, ' '), fill: theme.muted, anchor: 'end', size: 11 },
-    { kind: 'text', x: LEFT - 8, y: 6 + HIGH, text: '0', fill: theme.muted, anchor: 'end', size: 11 },
-    { kind: 'path', d: `M${LEFT} ${6 + HIGH}H${px(axis.width - RIGHT)}`, stroke: theme.line, width: 1 },
-    { kind: 'path', d: `M${LEFT} 6H${px(axis.width - RIGHT)}`, stroke: theme.line, width: 1, dash: '2 4' },
+    { kind: 'text', x: axis.left - 8, y: 14, text: measured(top, 'bytes').replace(/\.0+ /, ' '), fill: theme.muted, anchor: 'end', size: 11 },
+    { kind: 'text', x: axis.left - 8, y: 6 + HIGH, text: '0', fill: theme.muted, anchor: 'end', size: 11 },
+    { kind: 'path', d: `M${axis.left} ${6 + HIGH}H${px(axis.width - RIGHT)}`, stroke: theme.line, width: 1 },
+    { kind: 'path', d: `M${axis.left} 6H${px(axis.width - RIGHT)}`, stroke: theme.line, width: 1, dash: '2 4' },
   ];
   memory.slice(0, 8).forEach(({ points }, i) => {
     const category = categoryOf(i);
@@ -38,7 +38,7 @@ export function layoutMemory(memory: readonly MemoryPart[], axis: TimeAxis, them
     }
     shapes.push({ kind: 'path', d: path, stroke: theme.dark ? category.dark : category.light, width: 1.5, dash: category.dash.length > 0 ? category.dash.join(' ') : undefined });
   });
-  for (const tick of axis.ticks()) shapes.push({ kind: 'text', x: Math.min(Math.max(tick.x, LEFT + 20), axis.width - 28), y: HIGH + 24, text: tick.text, fill: theme.muted, anchor: 'middle', size: 11 });
+  for (const tick of axis.ticks()) shapes.push({ kind: 'text', x: Math.min(Math.max(tick.x, axis.left + 20), axis.width - 28), y: HIGH + 24, text: tick.text, fill: theme.muted, anchor: 'middle', size: 11 });
   return { width: axis.width, height: HIGH + 30, title: `Memory over time. ${memory.map((each) => `${memoryName(each)}: at most ${measured(each.peak_bytes, 'bytes')}`).join(', ')}`, shapes };
 }
 

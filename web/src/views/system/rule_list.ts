@@ -8,7 +8,7 @@ import { counted, percent } from './words';
 import { part } from './shapes';
 
 const WORDS: Record<JudgedRule['status'], string> = {
-  fired: 'found something', ok: 'found nothing', not_applicable: 'not applicable', insufficient_data: 'not enough data', error: 'failed',
+  fired: 'fired', ok: 'found nothing', not_applicable: 'nothing to judge', insufficient_data: 'not enough data', error: 'failed',
 };
 
 /** What the verdict card does not say already. What another finding explains stands below it. */

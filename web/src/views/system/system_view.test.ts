@@ -47,7 +47,7 @@ it('lists other findings, and folds the rules that found nothing with their reas
   expect([...element.querySelectorAll('[data-finding]')].map((each) => each.getAttribute('data-finding'))).toEqual(['CheckpointStalls', 'LowGPUUtilization']);
   expect(element.querySelector('[data-finding="LowGPUUtilization"]')!.textContent).toContain('InputBound explains it');
   const rules = element.querySelector('[data-part="rules"]')!;
-  expect(rules.querySelector('summary')!.textContent).toBe('3 rules: 1 found nothing, 1 not enough data, 1 not applicable');
+  expect(rules.querySelector('summary')!.textContent).toBe('3 rules: 1 found nothing, 1 not enough data, 1 nothing to judge');
   expect(rules.querySelector('[data-rule="BatchSize"]')!.textContent).toContain('gpu_memory_p95 = 60');
   element.querySelector<HTMLElement>('[data-finding="CheckpointStalls"] td button')!.click();
   expect(context.sought).toEqual([600]);

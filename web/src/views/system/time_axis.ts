@@ -1,8 +1,10 @@
 // The axis that the time line and the heat map share: a stretch of time on some pixels.
 import { clock } from './words';
 
-/** Room for names on the left of what shares the axis. */
+/** Room for names on the left of what shares the axis; less where the screen is narrow. */
 export const LEFT = 132;
+const NARROW_LEFT = 84;
+const NARROW = 480;
 export const RIGHT = 12;
 
 export interface Stretch {
@@ -18,19 +20,23 @@ export class TimeAxis {
     readonly width: number,
   ) {}
 
+  get left(): number {
+    return this.width < NARROW ? NARROW_LEFT : LEFT;
+  }
+
   get plotWidth(): number {
-    return Math.max(1, this.width - LEFT - RIGHT);
+    return Math.max(1, this.width - this.left - RIGHT);
   }
 
   x(unixMs: number): number {
     const { from, to } = this.stretch;
-    return LEFT + ((unixMs - from) / Math.max(1e-9, to - from)) * this.plotWidth;
+    return this.left + ((unixMs - from) / Math.max(1e-9, to - from)) * this.plotWidth;
   }
 
   /** Held within the stretch. */
   time(x: number): number {
     const { from, to } = this.stretch;
-    return from + Math.min(1, Math.max(0, (x - LEFT) / this.plotWidth)) * (to - from);
+    return from + Math.min(1, Math.max(0, (x - this.left) / this.plotWidth)) * (to - from);
   }
 
   /** At round times of the clock, at most one for each hundred pixels. */

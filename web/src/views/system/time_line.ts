@@ -7,7 +7,7 @@ import type { Timeline, Values } from './api';
 import { lineName, machinesIn, meanOf, MOST_LINES, type Lane } from './lanes';
 import { marker, phaseFill } from './phase_bars';
 import { svgOf, swatch } from './shapes';
-import { TimeAxis, within, zoomed, LEFT, RIGHT, type Stretch } from './time_axis';
+import { TimeAxis, within, zoomed, RIGHT, type Stretch } from './time_axis';
 import { layoutTimeLine, MARKS_HIGH, stackedPhases, type TimeLineLayout } from './time_line_layout';
 import { clock, measured, percent } from './words';
 
@@ -90,7 +90,7 @@ export class TimeLine {
     const { theme } = content;
     this.overlay.setAttribute('width', String(layout.width));
     this.overlay.setAttribute('height', String(layout.height));
-    const inside = (x: number) => x >= LEFT - 0.5 && x <= layout.width - RIGHT + 0.5;
+    const inside = (x: number) => x >= this.axis.left - 0.5 && x <= layout.width - RIGHT + 0.5;
     const upright = (at: number, colour: string, dash?: string) => {
       const x = this.axis.x(at);
       return inside(x) ? s('path', { d: `M${x} ${MARKS_HIGH - 2}V${layout.bottom}`, stroke: colour, 'stroke-width': 1.5, 'stroke-dasharray': dash }) : undefined;

@@ -1,5 +1,6 @@
 // The time line as shapes: phases stacked above, the machine's lines below, all on one axis.
 import { categoryOf } from '../../draw/colours';
+import { sampledStretches } from '../../draw/samples';
 import { byStepOrder, phaseWords } from '../../draw/phase_colours';
 import type { Theme } from '../../draw/theme';
 import type { PhaseLine, Timeline, Values } from './api';
@@ -53,13 +54,13 @@ export function knownRuns(buckets: number, known: (bucket: number) => boolean): 
   return runs;
 }
 
-/** A line through the middles of the buckets, broken where a value is missing; a lone value is a short stroke. */
+/** A line through the middles of the buckets that are known, broken where more is missing than between samples; a lone value is a short stroke. */
 export function linePath(values: Values, x: (bucket: number) => number, y: (value: number) => number): string {
   let path = '';
-  for (const [from, to] of knownRuns(values.length, (i) => values[i] !== null)) {
-    path += `M${px(x(from + (to - from === 1 ? 0.15 : 0.5)))} ${px(y(values[from]!))}`;
-    if (to - from === 1) path += `H${px(x(from + 0.85))}`;
-    for (let i = from + 1; i < to; ++i) path += `L${px(x(i + 0.5))} ${px(y(values[i]!))}`;
+  for (const stretch of sampledStretches(values)) {
+    const [first] = stretch as [number];
+    if (stretch.length === 1) path += `M${px(x(first + 0.15))} ${px(y(values[first]!))}H${px(x(first + 0.85))}`;
+    else stretch.forEach((at, i) => (path += `${i === 0 ? 'M' : 'L'}${px(x(at + 0.5))} ${px(y(values[at]!))}`));
   }
   return path;
 }
@@ -92,34 +93,36 @@ export function layoutTimeLine(timeline: Timeline, phases: readonly { phase: str
   const bottom = MARKS_HIGH + Math.max(0, plots - GAP);
   grid(bottom);
   if (phases.length > 0) {
-    shapes.push(...phaseShapes(phases, buckets, x, top, axis.width, theme));
+    shapes.push(...phaseShapes(phases, buckets, x, top, axis, theme));
     top += PHASES_HIGH + GAP;
   }
   for (const lane of lanes) {
-    shapes.push(...laneShapes(lane, x, top, axis.width, theme));
+    shapes.push(...laneShapes(lane, x, top, axis, theme));
     top += LANE_HIGH + GAP;
   }
-  for (const tick of axis.ticks()) shapes.push({ kind: 'text', x: Math.min(Math.max(tick.x, LEFT + 20), axis.width - 28), y: bottom + 16, text: tick.text, fill: theme.muted, anchor: 'middle', size: 11 });
+  for (const tick of axis.ticks()) shapes.push({ kind: 'text', x: Math.min(Math.max(tick.x, axis.left + 20), axis.width - 28), y: bottom + 16, text: tick.text, fill: theme.muted, anchor: 'middle', size: 11 });
   return { width: axis.width, height: bottom + AXIS_HIGH, bottom, title: inWords(phases, lanes), shapes };
 }
 
-/** A strip's name, and from where to where it goes. */
-function gutter(title: string, high: string, top: number, theme: Colours): Shape[] {
+/** A strip's name, and from where to where it goes; with little room a line for each word. */
+function gutter(title: string, high: string, top: number, { left }: TimeAxis, theme: Colours): Shape[] {
+  const isNarrow = left < LEFT;
+  const lines = isNarrow ? title.split(' ') : [title];
   return [
-    { kind: 'text', x: 0, y: top + 12, text: title, fill: theme.text, bold: true },
-    { kind: 'text', x: 0, y: top + 28, text: `0 – ${high}`, fill: theme.muted, size: 11 },
+    ...lines.map((text, i): Shape => ({ kind: 'text', x: 0, y: top + 12 + 13 * i, text, fill: theme.text, bold: true, size: isNarrow ? 11 : undefined })),
+    { kind: 'text', x: 0, y: top + 15 + 13 * lines.length, text: `0 – ${high}`, fill: theme.muted, size: isNarrow ? 10 : 11 },
   ];
 }
 
-function frame(top: number, height: number, width: number, theme: Colours): Shape[] {
+function frame(top: number, height: number, { left, width }: TimeAxis, theme: Colours): Shape[] {
   return [
-    { kind: 'path', d: `M${LEFT} ${px(top + height)}H${px(width - RIGHT)}`, stroke: theme.line, width: 1 },
-    { kind: 'path', d: `M${LEFT} ${px(top)}H${px(width - RIGHT)}`, stroke: theme.line, width: 1, dash: '2 4' },
+    { kind: 'path', d: `M${left} ${px(top + height)}H${px(width - RIGHT)}`, stroke: theme.line, width: 1 },
+    { kind: 'path', d: `M${left} ${px(top)}H${px(width - RIGHT)}`, stroke: theme.line, width: 1, dash: '2 4' },
   ];
 }
 
-function phaseShapes(phases: readonly { phase: string; values: Values }[], buckets: number, x: (bucket: number) => number, top: number, width: number, theme: Colours): Shape[] {
-  const shapes = [...gutter('Phases', '100 %', top, theme), ...frame(top, PHASES_HIGH, width, theme)];
+function phaseShapes(phases: readonly { phase: string; values: Values }[], buckets: number, x: (bucket: number) => number, top: number, axis: TimeAxis, theme: Colours): Shape[] {
+  const shapes = [...gutter('Phases', '100 %', top, axis, theme), ...frame(top, PHASES_HIGH, axis, theme)];
   const runs = knownRuns(buckets, (i) => phases.some(({ values }) => values[i] !== null));
   const y = (share: number) => top + PHASES_HIGH * (1 - Math.min(1, share));
   let low = new Array<number>(buckets).fill(0);
@@ -132,9 +135,9 @@ function phaseShapes(phases: readonly { phase: string; values: Values }[], bucke
   return shapes;
 }
 
-function laneShapes(lane: Lane, x: (bucket: number) => number, top: number, width: number, theme: Colours): Shape[] {
+function laneShapes(lane: Lane, x: (bucket: number) => number, top: number, axis: TimeAxis, theme: Colours): Shape[] {
   const y = (value: number) => top + LANE_HIGH * (1 - Math.min(1, value / lane.top));
-  const shapes = [...gutter(lane.title, topInWords(lane), top, theme), ...frame(top, LANE_HIGH, width, theme)];
+  const shapes = [...gutter(lane.title, topInWords(lane), top, axis, theme), ...frame(top, LANE_HIGH, axis, theme)];
   lane.lines.slice(0, MOST_LINES).forEach((line, i) => {
     const category = categoryOf(i);
     shapes.push({ kind: 'path', d: linePath(line.values, x, y), stroke: theme.dark ? category.dark : category.light, width: 1.5, dash: category.dash.length > 0 ? category.dash.join(' ') : undefined });

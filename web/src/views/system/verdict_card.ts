@@ -37,8 +37,13 @@ export function ruleLink(context: ViewContext, rule: string, text = rule): HTMLE
   } }, text);
 }
 
-const HEADS: Record<string, string> = { finding: 'What slows this training down', nothing_found: 'Nothing slows this training down', not_enough_data: 'Not enough is known yet' };
+const HEADS: Record<string, string> = { finding: 'What slows this training down', nothing_found: 'Nothing slows this training down', not_enough_data: 'Not enough is known' };
 const SIGNS: Record<string, [sign: string, tone: string]> = { finding: ['⚑', 'warn'], nothing_found: ['✓', 'good'], not_enough_data: ['…', 'muted'] };
+
+/** What stands between backquotes is a command. */
+function codeIn(text: string): Child[] {
+  return text.split(/(`[^`]+`)/).map((part) => (/^`[^`]+`$/.test(part) ? h('code', {}, part.slice(1, -1)) : part));
+}
 
 export function verdictCard(answer: ProfileAnswer, context: ViewContext): HTMLElement {
   const { verdict } = answer;
@@ -47,7 +52,7 @@ export function verdictCard(answer: ProfileAnswer, context: ViewContext): HTMLEl
   return h('section', { class: `panel verdict ${verdict.kind}`, 'aria-label': 'Verdict', 'data-verdict': verdict.kind },
     h('div', {},
       h('p', { class: 'verdict-head' }, h('span', { class: tone, 'aria-hidden': 'true' }, `${sign} `), HEADS[verdict.kind] ?? verdict.kind),
-      h('p', { class: 'verdict-text' }, verdict.text),
+      h('p', { class: 'verdict-text' }, ...codeIn(verdict.text)),
       verdict.advice && h('p', { class: 'verdict-advice' }, h('b', {}, 'Next: '), verdict.advice),
       verdict.rule && h('p', { class: 'muted' }, 'Found by ', ruleLink(context, verdict.rule), '.')),
     gain || verdict.step_share !== null ? gainPart(gain, verdict.step_share) : undefined);

@@ -3,6 +3,7 @@ import type { GivenFile } from '../../data/source';
 import { StepRanges } from '../../data/step_ranges';
 import { csvOf, save } from '../../draw/files';
 import { h, replace } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { bytes, count } from '../../draw/numbers';
 import type { SnapshotKind } from '../view';
 
@@ -127,16 +128,18 @@ export class Detail {
     const why = showsValues(tab) ? whyAnotherStep(look) : '';
     const headOf = [info.id, at, valueAt, why, params['worker'], info.workers.length].join(' ');
     if (headOf === this.headOf) return;
-    const open = this.head.querySelector('details')?.open ?? false;
+    const open = this.head.querySelector<HTMLDetailsElement>('.tn-code')?.open ?? false;
     this.headOf = headOf;
-    const close = h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close the tensor', onclick: () => this.owner.context.change({ tensor: undefined, tab: undefined }) }, '✕');
+    const close = h('button', { type: 'button', class: 'quiet tn-close', 'aria-label': 'Close the tensor', title: 'All tensors', onclick: () => this.owner.context.change({ tensor: undefined, tab: undefined }) }, '✕');
     replace(this.head,
       h('div', { class: 'tn-title' }, h('h2', {}, info.name), close),
       h('p', {}, h('span', { class: 'mono' }, `${info.dtype ?? 'type unknown'} ${info.shape ? `[${info.shape.join(', ')}]` : ''}`), ` ${sizeText(info)}`,
         h('span', { class: 'muted' }, ` · ${formsText(info)} · shown: step ${at ?? 'none'}${this.modeText(info, at)}${info.collections.length > 0 ? ` · ${info.collections.join(', ')}` : ''}`)),
       why === '' ? null : h('p', { class: 'muted', 'data-why': '' }, why),
-      h('div', { class: 'toolbar' }, this.workers(info, params['worker']), ...this.downloads(info, valueAt, params['worker'])),
-      h('details', { open }, h('summary', {}, 'As a line of code'), ...this.lines(info, valueAt ?? at)));
+      this.workers(info, params['worker']),
+      drawerOf('Files, code', h('div', {},
+        h('div', { class: 'toolbar' }, ...this.downloads(info, valueAt, params['worker'])),
+        h('details', { open, class: 'tn-code' }, h('summary', {}, 'As a line of code'), ...this.lines(info, valueAt ?? at)))));
   }
 
   private modeText(info: TensorInfo, step: number | null): string {

@@ -1,6 +1,7 @@
 // Images and kernels as strips: a row for each of them, a column for each step.
 import { type Frame, Picture } from '../../draw/canvas';
 import { h, replace } from '../../draw/dom';
+import { drawerOf } from '../../draw/drawer';
 import { keepingFocus } from '../../draw/focus';
 import { count, exact, short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
@@ -71,7 +72,7 @@ export class PicturesPane implements Pane {
     this.stage.addEventListener('pointermove', (event) => this.point(event));
     this.stage.addEventListener('click', () => this.owner.context.seek(this.at.step));
     this.wide.addEventListener('keydown', (event) => this.key(event));
-    replace(this.element, this.bar, this.note, this.readout, this.wide, this.table);
+    replace(this.element, drawerOf('Dimensions, scale, colours', this.bar), this.note, this.readout, this.wide, this.table);
   }
 
   show(look: Look): void {
@@ -255,7 +256,7 @@ export class PicturesPane implements Pane {
     const signed = this.palette() === 'signed' && this.scaleChoice() === 'shared' && all ? Math.max(Math.abs(all[0]), Math.abs(all[1])) : null;
     const scaleText = { shared: all ? `one scale: ${short(signed === null ? all[0] : -signed)} to ${short(signed ?? all[1])}` : 'nothing finite', strip: 'each row has a scale of its own', picture: 'each picture has a scale of its own' }[this.scaleChoice()];
     const nans = columns.reduce((sum, of) => sum + of.nan.reduce((a, b) => a + b, 0), 0);
-    this.note.textContent = `${columns.length} steps; ${scaleText}${nans > 0 ? `; ${count(nans)} NaN, in magenta` : ''}${this.leftOut === '' ? '' : `; left out: ${this.leftOut}`}`;
+    this.note.textContent = `${columns.length === 1 ? '1 step' : `${columns.length} steps`}; ${scaleText}${nans > 0 ? `; ${count(nans)} NaN, in magenta` : ''}${this.leftOut === '' ? '' : `; left out: ${this.leftOut}`}`;
     this.picture.describe(`${columns[0]!.rows} rows of pictures of ${this.look!.info.name} at ${columns.length} steps, ${columns[0]!.step} to ${columns.at(-1)!.step}; ${scaleText}`);
     if (!columns.some(({ step }) => step === this.at.step)) this.at = { row: 0, step: columns.at(-1)!.step, y: 0, x: 0 };
     this.read();

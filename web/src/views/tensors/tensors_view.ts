@@ -65,8 +65,9 @@ export class TensorsView implements View {
     const before = this.state;
     this.state = state;
     if (before.params === state.params && before.step === state.step) return; // news, which renew themselves
-    this.fault.hidden = true;
-    if (before.params['tensor'] !== state.params['tensor']) void this.renew();
+    const isOther = before.params['tensor'] !== state.params['tensor'];
+    if (isOther || this.info) this.fault.hidden = true; // that there is no such tensor stays said
+    if (isOther) void this.renew();
     this.show();
   }
 
