@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mxnet import autograd, gluon, nd
+from mxnet import autograd, gluon, lr_scheduler, nd, optimizer
 from untouched import Captured, Runner
 
 import trainwarden
+from trainwarden.mxnet.rates import rate_of
 
 HYBRID = ["hybrid", "hybrid_static"]
 DEVICES = ["devices", "devices_summed"]
@@ -101,6 +102,34 @@ def test_a_hybridised_model_shows_what_enters_and_leaves_it(runner: Runner, way:
     plain = runner.captured("train.py", "plain").trial
     name = "hybridsequential0_output_0"
     np.testing.assert_allclose(trial.value(name, 0, "eval"), plain.value(name, 0, "eval"), rtol=1e-4)
+
+
+class _Twice(lr_scheduler.LRScheduler):
+    def __call__(self, num_update: int) -> float:
+        return 2.0 * num_update
+
+
+SCHEDULES = [
+    lr_scheduler.FactorScheduler(2, 0.5, base_lr=0.4, warmup_steps=3, warmup_begin_lr=0.1),
+    lr_scheduler.MultiFactorScheduler([2, 4], 0.1, base_lr=0.4),
+    lr_scheduler.PolyScheduler(6, base_lr=0.4),
+    lr_scheduler.CosineScheduler(6, base_lr=0.4, warmup_steps=2, warmup_mode="constant", warmup_begin_lr=0.2),
+    None,
+]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda each: type(each).__name__)
+def test_learning_rates_are_those_that_were_taken(schedule: object) -> None:
+    sgd = optimizer.SGD(learning_rate=0.4, lr_scheduler=schedule)
+    weight, gradient = nd.zeros(1), nd.ones(1)
+    for _ in range(8):
+        before = weight.asscalar()
+        sgd.update(0, weight, gradient, sgd.create_state(0, weight))
+        assert rate_of(sgd) == pytest.approx(before - weight.asscalar(), rel=1e-4)
+
+
+def test_a_schedule_of_ones_own_is_not_asked() -> None:
+    assert rate_of(optimizer.SGD(learning_rate=0.4, lr_scheduler=_Twice())) is None
 
 
 def test_sparse_and_missing_gradients(runner: Runner) -> None:

@@ -17,6 +17,7 @@ from .arrays import ArraySaver, arrays_in
 from .kinds import is_convolution
 from .layers import Held, Layer, LossLayer
 from .parameters import Parameters
+from .rates import rate_of
 
 
 class Recorder:
@@ -97,7 +98,8 @@ class Recorder:
             self._saver.save(tensor_id, array)
 
     def save_rate(self, trainer: Any) -> None:
-        """A schedule is not asked: it may count how often it is."""
-        optimizer = trainer._optimizer
-        if not self.is_idle and getattr(optimizer, "lr_scheduler", None) is None and self._hook.wants(self._rate):
-            self._hook.save_tensor(self._rate, float(optimizer.lr))
+        if self.is_idle or not self._hook.wants(self._rate):
+            return
+        rate = rate_of(trainer._optimizer)
+        if rate is not None:
+            self._hook.save_tensor(self._rate, rate)
