@@ -97,13 +97,19 @@ torch2_tests() {
   environment_tests "$set" "python on PyTorch 2, ${set#*/}" --dist loadfile adapters/python/tests/torch "$@"
 }
 
-# Keras on both of its backends, and JAX. [SELECTION on JAX [SELECTION on TensorFlow]]
+# Keras on its backends, and JAX. [SELECTION on JAX [SELECTION on TensorFlow]]
 frameworks_tests() {
   local set=frameworks/new tests=adapters/python/tests
   ready_environment "$set" || return 0
   KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance \
     -k "${2:-keras or tensorflow}"
   KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k "${1:-keras}"
+  if "build/$set/bin/python" -c "import torch" 2>/dev/null; then
+    KERAS_BACKEND=torch environment_tests "$set" "python on Keras, PyTorch" $tests/keras $tests/conformance \
+      -k "${1:-keras}"
+  else
+    say "Keras on PyTorch is not tested: $set has no PyTorch"
+  fi
   environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "jax and not keras"
 }
 

@@ -20,6 +20,8 @@ WAYS = [
     "plain", "by_batch", "eager", "compiled", "older" if IS_KERAS_2 else "accumulation", "clipped", "scheduled",
     "mixed", "embedding", "nested", "shared", "frozen", "ragged", "steps_per_execution", "compiled_again",
 ]  # fmt: skip
+if BACKEND == "torch":  # one that is compiled is the adapter of PyTorch's, and a step is one execution
+    WAYS = [way for way in WAYS if way not in ("compiled", "steps_per_execution")]
 
 
 @pytest.mark.parametrize("way", WAYS + (["tensorboard"] if IS_KERAS_2 else []))
@@ -33,7 +35,7 @@ def test_nothing_that_a_training_does_changes(runner: Runner, way: str) -> None:
 
 def test_the_run_says_which_keras_it_was(runner: Runner) -> None:
     trial = runner.captured("fit.py", "plain").trial
-    names = {"tensorflow": "TensorFlow", "jax": "JAX"}
+    names = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
     assert trial.framework.startswith(f"Keras {version(PACKAGE)}, {names[BACKEND]} ")
 
 
@@ -109,6 +111,20 @@ def test_what_loops_inside_a_compiled_function_is_said_once(runner: Runner) -> N
     assert ran.attached.stderr.count("steps in a loop within a compiled function") == 1, ran.attached.stderr
 
 
+@pytest.mark.skipif(BACKEND != "torch", reason="loops over loss.backward()")
+@pytest.mark.parametrize("way", ["called", "keras", "torch"])
+def test_on_pytorch_a_training_is_seen_by_who_knows_it_best(runner: Runner, way: str) -> None:
+    """What calls of a model do outside of fit() is no training, unless it goes backward."""
+    ran = runner.captured("torch_loop.py", way)
+    assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
+    assert ran.attached.stdout == ran.plain.stdout
+    assert [each.name for each in ran.run_dir.parent.glob(f"{ran.run_dir.name}*") if each.is_dir()] == [ran.run_dir.name]
+    # Of updates that no optimizer of PyTorch makes the second one shows that they train.
+    assert len(ran.trial.steps("train")) == {"called": 6, "keras": 2, "torch": 3}[way]
+    assert ("dense/kernel" in ran.trial.tensor_names()) == (way == "called")
+    assert ran.trial.framework.startswith("Keras" if way == "called" else "PyTorch")
+
+
 def iterations_of(ran: Captured) -> int:
     return int(next(line for line in ran.plain.stdout.splitlines() if line.startswith("iterations")).split()[1])
 
@@ -122,6 +138,7 @@ def test_batches_are_steps_of_their_mode(runner: Runner, way: str, trained: int,
     assert ran.trial.state.value == "completed" and ran.trial.losses == []
 
 
+@pytest.mark.skipif(BACKEND == "torch", reason="Keras takes one step at a time there")
 def test_several_steps_of_one_call(runner: Runner) -> None:
     ran = runner.captured("fit.py", "steps_per_execution")
     # TensorFlow compiles four into one, and an epoch has seven: the last of each call is seen.
@@ -132,6 +149,7 @@ def test_several_steps_of_one_call(runner: Runner) -> None:
     assert ran.attached.stderr.count(told) == (0 if BACKEND == "jax" else 1), ran.attached.stderr
 
 
+@pytest.mark.skipif(BACKEND == "torch", reason="Keras takes one step at a time there")
 def test_an_interval_is_one_of_steps_where_several_are_one_call(runner: Runner, tmp_path: Path) -> None:
     """None of the steps that are seen is one that the interval wants: the next one that is seen stands for it."""
     config = {"include_collections": ["gradients", "weights"], "save": {"save_interval": 5}}
@@ -145,7 +163,7 @@ def test_an_interval_is_one_of_steps_where_several_are_one_call(runner: Runner, 
         assert trial.tensor(name).steps("train") == kept, name
 
 
-@pytest.mark.parametrize("way", ["plain", "eager", "compiled", "shared", "embedding"])
+@pytest.mark.parametrize("way", [way for way in ("plain", "eager", "compiled", "shared", "embedding") if way in WAYS])
 def test_gradients_are_those_by_which_weights_change(runner: Runner, way: str) -> None:
     trial = runner.captured("fit.py", way).trial
     names = [name for name in trial.tensor_names(collection="gradients") if "embedding" not in name]
@@ -183,6 +201,25 @@ def test_a_validation_has_its_result_whichever_steps_are_kept(runner: Runner, tm
     assert ended.exit_code == 0
     trial = trainwarden.open(tmp_path / "run")
     assert trial.tensor("val_loss").steps("eval") == [3, 7] and trial.tensor("loss").steps("eval") == [0, 5]
+
+
+def test_metrics_are_kept_without_a_word(runner: Runner, tmp_path: Path) -> None:
+    ended = runner.start("fit.py", "plain", environment=runner.attached_environment(tmp_path / "run"))
+    assert ended.exit_code == 0, ended.stderr
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.tensor("accuracy").steps("train") == trial.tensor("loss").steps("train") != []
+    assert {"accuracy", "epoch_mean/loss"} <= set(trial.tensor_names(collection="metrics"))
+
+
+@pytest.mark.parametrize(("way", "steps"), [("plain", "4"), ("ragged", "14"), ("steps_per_execution", "14")])
+def test_a_fit_says_how_many_steps_it_is_to_have(runner: Runner, way: str, steps: str) -> None:
+    if way not in WAYS:
+        pytest.skip("Keras takes one step at a time there")
+    assert runner.captured("fit.py", way).trial.labels["total_steps"] == steps
+
+
+def test_who_trains_by_batches_says_no_length(runner: Runner) -> None:
+    assert "total_steps" not in runner.captured("fit.py", "by_batch").trial.labels
 
 
 def test_layers_show_what_enters_and_leaves_them(runner: Runner) -> None:
@@ -228,6 +265,7 @@ def test_frozen_weights_have_no_gradient(runner: Runner) -> None:
     assert "gradient/dense/kernel" in gradients and "gradient/conv2d/kernel" not in gradients
 
 
+@pytest.mark.skipif(BACKEND == "torch", reason="nothing is traced")
 def test_a_step_that_cannot_be_traced_with_ours_trains_on(runner: Runner, tmp_path: Path) -> None:
     program = (
         "import sys, runpy; sys.argv = ['fit.py', 'plain']\n"

@@ -16,6 +16,8 @@ BACKEND = "tensorflow" if IS_KERAS_2 else os.environ.get("KERAS_BACKEND", "tenso
 WAYS = ["plain", "by_batch", "eager", "first"]
 if not IS_KERAS_2:  # which accumulates nothing, and compiles other last bits into the state of the optimizer
     WAYS += ["compiled", "accumulation"]
+if BACKEND == "torch":
+    WAYS.remove("compiled")
 LOOPS = ["graph", "compiled", "eager", "two", "two_eager"]
 
 

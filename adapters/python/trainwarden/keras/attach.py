@@ -73,14 +73,12 @@ def _attach_to(package: Any, begin: _Begin) -> None:
     attachment = _attachment("tensorflow")
     pick_up_from_keras2(package.__name__)
     begin(attachment)
-    attachment.follow(trainer_of(package.__name__))
+    attachment.follow(trainer_of(package.__name__), package.callbacks.CallbackList)
 
 
 def _attach_to_keras3(package: Any, begin: _Begin) -> None:
     name = package.config.backend()
-    if name == "torch":
-        return  # the adapter of PyTorch sees its models
-    if name not in ("tensorflow", "jax"):
+    if name not in ("tensorflow", "jax", "torch"):
         raise RuntimeError(f"expected the backend tensorflow, jax or torch, found {name!r}")
     from .keras3 import pick_up_from_keras3
 
@@ -89,9 +87,11 @@ def _attach_to_keras3(package: Any, begin: _Begin) -> None:
     begin(attachment)
     if name == "tensorflow":
         from keras.src.backend.tensorflow.trainer import TensorFlowTrainer as Trainer
-    else:
+    elif name == "jax":
         from keras.src.backend.jax.trainer import JAXTrainer as Trainer
-    attachment.follow(Trainer)
+    else:
+        from keras.src.backend.torch.trainer import TorchTrainer as Trainer
+    attachment.follow(Trainer, package.callbacks.CallbackList)
 
 
 def _attachment(name: str) -> Attachment:
@@ -105,6 +105,10 @@ def _backend(name: str) -> Any:
         from .jax_backend import JaxBackend
 
         return JaxBackend()
+    if name == "torch":
+        from .torch_backend import TorchBackend
+
+        return TorchBackend()
     from .tensorflow_backend import TensorFlowBackend
 
     return TensorFlowBackend()

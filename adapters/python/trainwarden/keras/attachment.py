@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from typing import Any, Callable, Optional
 
@@ -40,11 +41,13 @@ class Attachment:
         self._lent = session
         self.backend.pick_up()
 
-    def follow(self, trainer: Any) -> None:
-        """Models of this class."""
+    def follow(self, trainer: Any, callback_list: Any) -> None:
+        """Models of this class. `callback_list`: what Keras tells a fit() with."""
         for kind in KINDS:
             replace(trainer, f"make_{kind}_function", functools.partial(self._making_function, kind))
         replace(trainer, "evaluate", self._evaluating)
+        replace(trainer, "fit", self._fitting)
+        replace(callback_list, "set_params", self._setting_params)
         if self.backend.steps_in_python:
             replace(trainer, "_make_function", self._making_step_function)
 
@@ -101,6 +104,29 @@ class Attachment:
 
         return evaluate
 
+    def _fitting(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """fit(), which knows how long it is to be."""
+        signature = inspect.signature(original)
+
+        def fit(model: Any, *args: Any, **kwargs: Any) -> Any:
+            session = self._session
+            if session is None:
+                return original(model, *args, **kwargs)
+            with session.fitting(_first_epoch(signature, model, args, kwargs) or 0):
+                return original(model, *args, **kwargs)
+
+        return fit
+
+    def _setting_params(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Of a list of callbacks."""
+
+        def set_params(callbacks: Any, params: Any) -> Any:
+            if self._session is not None and params:
+                self._session.fit_is_to_have(params)
+            return original(callbacks, params)
+
+        return set_params
+
     @faults.guarded("follow the steps of a model of Keras")
     def _wrap(self, model: Any, kind: str, original: Callable[..., Any]) -> None:
         attribute = f"{kind}_function"
@@ -129,6 +155,14 @@ class Attachment:
             return original(model, step_function, *args, **kwargs)
 
         return _make_function
+
+
+@faults.guarded("look at the arguments of fit()")
+def _first_epoch(signature: inspect.Signature, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    try:
+        return int(signature.bind(model, *args, **kwargs).arguments.get("initial_epoch") or 0)
+    except TypeError:
+        return 0  # Keras says what is wrong with the call
 
 
 def _made_again(model: Any, attribute: str, original: Callable[..., Any], step: CapturingStep) -> Any:

@@ -55,6 +55,7 @@ class Recorder:
     def __init__(self, hook: Hook, backend: Any) -> None:
         self._hook = hook
         self._backend = backend
+        self._save_value = backend.saver(hook)
         self._models: list[Known] = []
         self._ids: dict[str, int] = {}
 
@@ -121,12 +122,12 @@ class Recorder:
 
     def _keep(self, identity: int, value: Any) -> None:
         if self._hook.wants(identity):
-            self._hook.save_tensor(identity, value)
+            self._save_value(identity, value)
 
     def _keep_logs(self, known: Known, logs: Mapping[str, Any]) -> None:
         for key, value in logs.items():
             name = _MEAN if key == _LOSS else key
-            self._keep(self._id(known.names.of_loss(name), "metrics"), value)
+            self._keep(self._id(known.names.of_loss(name), "metrics", "scalars"), value)
 
     def _keep_weights(self, known: Known, model: Any, result: Any) -> None:
         if not self._hook.wants_any(list(known.variables.values())):
@@ -142,7 +143,7 @@ class Recorder:
         rate_id = self._id(known.names.of_loss("learning_rate"), "scalars")
         rate = self._backend.learning_rate(model, result) if self._hook.wants(rate_id) else None
         if rate is not None:
-            self._hook.save_tensor(rate_id, rate)
+            self._save_value(rate_id, rate)
         if not self._hook.wants_any(list(known.state.values())):
             return
         for variable, value in self._backend.optimizer_state(model, result):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Optional
 
@@ -16,6 +16,7 @@ from .._owners import is_owned, owning
 from ..guard import StepAdvice, may_veto
 from ..hook import Hook
 from ..stopping import StopTraining
+from .fit_length import FitLength
 from .functions import FollowedStep, Parts
 from .names import ModelNames, package_of
 from .optimizers import updates_of
@@ -44,6 +45,7 @@ class Session:
         self._is_step_open = False  # of a validation, whose last step has its results, too
         self._expected = self._steps = 1  # of the call that is open: at most, and as it was
         self._updates = 0  # of its optimizer before it
+        self._length = FitLength()
         self.may_veto = False
 
     def run(self, function: FollowedStep, args: tuple[Any, ...]) -> Any:
@@ -54,7 +56,7 @@ class Session:
             raise StopTraining("a request")  # the trainer was told, but the program trains on
         parts = self._begin(function)
         veto = Veto(functools.partial(function.hold, args)) if self.may_veto and function.kind == "train" else None
-        with owning():
+        with owning(), self._backend.unheard():
             if self._recorder is None:
                 result, found = function.own(*args), dict[str, Any]()
             else:
@@ -65,6 +67,14 @@ class Session:
             result = veto.take_back(result)
         self._end(function, result)
         return result
+
+    def fitting(self, first_epoch: int) -> Any:
+        """While fit() runs, which begins with this epoch."""
+        return self._length.fitting(first_epoch)
+
+    def fit_is_to_have(self, params: Mapping[str, Any]) -> None:
+        """What Keras tells its callbacks."""
+        self._length.learn(params)
 
     @contextmanager
     def validating(self, model: Any) -> Iterator[dict[str, Any]]:
@@ -180,7 +190,9 @@ class Session:
         place = rank_and_size()
         if place is not None:
             options.update(rank=place[0], world_size=place[1])
-        self._hook = open_for_attach(self._run_dir, [package_of(model), self._backend.name], **options)
+        frameworks = [package_of(model), self._backend.name]
+        labels = self._length.labels()
+        self._hook = open_for_attach(self._run_dir, frameworks, labels=labels, **options)
         if self._hook is None:
             self._is_closed = True  # said why; once is enough
             return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any, Optional
+from contextlib import nullcontext
+from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
 from .. import faults
 from .._replacing import replace
+from ..hook import Hook
 from .collecting import Collector, current, loops_here
 from .handing import hand_out, take
 from .loops import Loops, pick_up_loops
@@ -51,6 +53,12 @@ class TensorFlowBackend:
 
     def loops_of(self, session: Session) -> Loops:
         return Loops(session, self)
+
+    def unheard(self) -> Any:
+        return nullcontext()  # who looks at TensorFlow asks is_owned()
+
+    def saver(self, hook: Hook) -> Callable[[int, Any], None]:
+        return hook.save_tensor
 
     def can_follow(self, model: Any) -> bool:
         """Workers of a ParameterServerStrategy run a step when they come to it, and nobody here sees what it gives."""

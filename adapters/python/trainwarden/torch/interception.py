@@ -443,13 +443,20 @@ def _wrap_pipeline_stages() -> None:
             setattr(kind, "forward_one_chunk", _with_micro_batch(vars(kind)["forward_one_chunk"]))
 
 
-def call_unheard(function: Callable[..., _Given], *args: Any, **kwargs: Any) -> _Given:
-    """Calls it without notifying anybody: it is no part of the training."""
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Nobody is notified of what happens inside: it is no part of the training, or somebody else's."""
     before, _board.is_deaf = _board.is_deaf, True
     try:
-        return function(*args, **kwargs)
+        yield
     finally:
         _board.is_deaf = before
+
+
+def call_unheard(function: Callable[..., _Given], *args: Any, **kwargs: Any) -> _Given:
+    """Calls it without notifying anybody."""
+    with deaf():
+        return function(*args, **kwargs)
 
 
 def _unheard_by_all(method: Callable[..., Any]) -> Callable[..., Any]:

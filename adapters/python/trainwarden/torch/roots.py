@@ -109,6 +109,10 @@ class Model:
         return parts
 
 
+def is_of_keras(module: torch.nn.Module) -> bool:
+    return any(kind.__module__.startswith("keras.") for kind in type(module).__mro__)
+
+
 def is_compiled(module: torch.nn.Module) -> bool:
     """Is it run by torch.compile?"""
     return type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None

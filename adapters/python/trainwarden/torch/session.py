@@ -33,7 +33,7 @@ from .own_updates import OwnUpdates
 from .ranks import LastStep
 from .phases import Phases
 from .recorder import Recorder
-from .roots import Model, is_unfinished
+from .roots import Model, is_of_keras, is_unfinished
 from .saving import Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
@@ -90,6 +90,7 @@ class Session(SignalListener, Training):
         self._strangers = 0  # modules for which the models were looked at again
         self._unfinished = 0  # id of a module that is called before its model is whole
         self._has_news = False  # an optimizer was made since the models were looked at
+        self._of_keras: Callable[[], Optional[torch.nn.Module]] = lambda: None  # its model that was called last
         self._hidden = HiddenSteps()
         self._own = OwnUpdates()
         self._stalls: Optional[StallWatch] = None
@@ -186,7 +187,7 @@ class Session(SignalListener, Training):
     def backward_begins(self, tensors: Any) -> None:
         is_asked = not self._models.any_trained and self._backward_depth == 0 and (self._hook is None or self._is_ours())
         has_own_updates = is_asked and self._own.see_backward(tensors)
-        recorder = self._recorder or self._open_for(None)
+        recorder = self._recorder or self._open_for(None) or self._open_for_keras()
         if recorder is None or not self._is_ours():
             return
         if has_own_updates:
@@ -301,13 +302,17 @@ class Session(SignalListener, Training):
 
     # Opening and closing.
 
-    def _open_for(self, module: Optional[torch.nn.Module]) -> Optional[Recorder]:
-        """Opens the hook if the training begins here: a model is called, or an optimizer exists."""
+    def _open_for(self, module: Optional[torch.nn.Module], is_trained: bool = False) -> Optional[Recorder]:
+        """Opens the hook if the training begins here: a model is called, or an optimizer exists. Calls of a model of
+        Keras begin none: its fit() opens a run of its own, and what loops of one's own train goes backward."""
         if is_data_worker():
             self._leave_process()
             return None
         if module is not None and (self._unfinished or is_unfinished(module)):
             self._unfinished = self._unfinished or id(module)
+            return None
+        if module is not None and is_of_keras(module) and not (self._has_news or is_trained):
+            self._of_keras = weakref.ref(module)
             return None
         optimizers = self._models.look()
         begins = self._models.any_trained if module is None else self._models.adopt(module)
@@ -328,6 +333,10 @@ class Session(SignalListener, Training):
         except Exception:
             self._leave_process()
             raise
+
+    def _open_for_keras(self) -> Optional[Recorder]:
+        model = self._of_keras()
+        return None if model is None else self._open_for(model, is_trained=True)
 
     def _position(self) -> Optional[resuming.Position]:
         """Where the training is; of this mode the hook knows it, of the others it was noted when they were left."""

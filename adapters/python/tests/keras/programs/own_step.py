@@ -6,8 +6,11 @@ from data import is_keras_2, keras, layers, numbers, say
 
 way = sys.argv[1]
 is_tensorflow = is_keras_2 or keras.config.backend() == "tensorflow"
+is_torch = not is_tensorflow and keras.config.backend() == "torch"
 if is_tensorflow:
     import tensorflow as tf
+elif is_torch:
+    import torch
 else:
     import jax
 keras.utils.set_random_seed(1)
@@ -41,6 +44,18 @@ class OwnStep(keras.Model):
         def test_step(self, data):
             x, y = data
             return {"mine": self.compiled_loss(y, self(x, training=False))}
+
+    elif is_torch:
+
+        def train_step(self, data):
+            x, y = data
+            self.zero_grad()
+            loss = keras.ops.mean((self(x, training=True) - y) ** 2)
+            loss.backward()
+            variables = self.trainable_weights[:]
+            with torch.no_grad():
+                self.optimizer.apply([each.value.grad for each in variables], variables)
+            return {"mine": loss}
 
     else:
 
