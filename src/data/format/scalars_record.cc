@@ -1,6 +1,6 @@
 #include "data/format/scalars_record.h"
 
-#include <algorithm>
+#include <cstring>
 
 #include "data/format/columns.h"
 
@@ -29,7 +29,7 @@ Result<std::vector<ScalarRow>> decode_scalars(ByteSpan payload) {
 
 Result<std::span<const ScalarRow>> ScalarsDecoder::decode(ByteSpan payload) {
   const bool same = !header_.empty() && payload.size() == payload_bytes_ &&
-                    std::equal(header_.begin(), header_.end(), payload.begin());
+                    std::memcmp(header_.data(), payload.data(), header_.size()) == 0;
   if (!same) TRAINWARDEN_RETURN_IF_ERROR(read_header(payload));
   const ColumnView<std::uint32_t> tensors(payload.subspan(tensors_offset_, rows_.size() * sizeof(std::uint32_t)));
   const ColumnView<double> values(payload.subspan(values_offset_, rows_.size() * sizeof(double)));

@@ -26,7 +26,7 @@ constexpr double kLongestSeconds = 1e9;        // thirty years
 constexpr std::size_t kStepsInOneGo = 8192;    // with all of their phases in memory
 constexpr std::size_t kMaxStepTimes = 4096;    // in one list
 
-using SeriesPoints = std::vector<trial::SeriesPoint>;
+using SeriesPoints = decltype(trial::SeriesPart::points);
 
 bool is_duration(double seconds) {
   return seconds >= 0 && seconds <= kLongestSeconds;

@@ -156,12 +156,14 @@ std::vector<std::int64_t> RunReader::steps_of(const CatalogTensor* tensor, Kept 
                                               bool include_incomplete) {
   std::vector<HeldStep> held;
   std::uint8_t known_forms = 0;  // at any step, of any mode
+  const StepRow* step = nullptr;
   for (const auto& worker : workers_) {
-    for (const Posting& posting : postings_of(*worker, tensor)) {
+    const std::span<const Posting> postings = postings_of(*worker, tensor);
+    held.reserve(held.size() + postings.size());
+    for (const Posting& posting : postings) {
       const std::int64_t global_step = worker->reader().steps()[posting.step_index].global_step;
-      const StepRow* step = step_table_.find(global_step);
-      const bool replaced = worker->step_index(global_step) != posting.step_index;
-      if (step == nullptr || replaced) continue;
+      step = step_table_.find(global_step, step);
+      if (step == nullptr || worker->is_replaced(posting.step_index)) continue;
       if (!include_incomplete && global_step > step_table_.last_complete_step()) continue;
       known_forms = static_cast<std::uint8_t>(known_forms | posting.forms);
       if (mode != Mode::kGlobal && step->mode != mode) continue;
@@ -169,12 +171,29 @@ std::vector<std::int64_t> RunReader::steps_of(const CatalogTensor* tensor, Kept 
     }
   }
   const std::uint8_t wanted = forms_of(kept, known_forms);
-  std::erase_if(held, [&](const HeldStep& step) { return (step.forms & wanted) == 0; });
+  std::erase_if(held, [&](const HeldStep& each) { return (each.forms & wanted) == 0; });
   std::vector<std::int64_t> steps;
-  for (const HeldStep& step : held) steps.push_back(step.step);
-  std::sort(steps.begin(), steps.end());
+  steps.reserve(held.size());
+  for (const HeldStep& each : held) steps.push_back(each.step);
+  if (!std::is_sorted(steps.begin(), steps.end())) std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   return steps;
+}
+
+std::optional<std::int64_t> RunReader::newest_step_of(const CatalogTensor& tensor, Kept kept, Mode mode) {
+  std::optional<std::int64_t> newest;
+  for (const auto& worker : workers_) {
+    const std::span<const Posting> postings = postings_of(*worker, &tensor);
+    for (std::size_t i = postings.size(); i > 0; --i) {
+      const auto& [step_index, forms] = postings[i - 1];
+      const journal::StepEntry& step = worker->reader().steps()[step_index];
+      if (newest && worker->in_order() && step.global_step <= *newest) break;
+      if ((forms & static_cast<std::uint8_t>(kept)) == 0 || (mode != Mode::kGlobal && step.mode != mode)) continue;
+      if (!step_table_.is_complete(step.global_step) || worker->is_replaced(step_index)) continue;
+      newest = std::max(newest.value_or(step.global_step), step.global_step);
+    }
+  }
+  return newest;
 }
 
 }  // namespace trainwarden::trial

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,9 @@ class RunReader {
 
   // The steps that hold the tensor, or any tensor when it is null, in one of the forms.
   std::vector<std::int64_t> steps_of(const CatalogTensor* tensor, Kept kept, Mode mode, bool include_incomplete);
+  // The last complete global step of the mode (kGlobal: of any) that holds the tensor in one of the forms. Looks back
+  // from the end of the run as far as it must. `kept` says forms, not kFullest.
+  std::optional<std::int64_t> newest_step_of(const CatalogTensor& tensor, Kept kept, Mode mode);
 
  private:
   RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);

@@ -32,6 +32,11 @@ void StepTable::add(int worker, const StepRow& step) {
   if (step.global_step > last_complete_step_) worker_at(worker).ahead.push_back(step.global_step);
 }
 
+void StepTable::make_room(int worker, std::size_t steps) {
+  trainwarden::make_room(arrivals_, steps);
+  trainwarden::make_room(worker_at(worker).ahead, steps);
+}
+
 void StepTable::set_worker_ended(int worker, bool ended) {
   worker_at(worker).ended = ended;
 }
@@ -51,33 +56,57 @@ void StepTable::settle() {
 
 void StepTable::merge_arrivals() {
   if (arrivals_.empty()) return;
+  const auto not_earlier = [](const StepRow& a, const StepRow& b) { return a.global_step >= b.global_step; };
+  const bool rising = std::adjacent_find(arrivals_.begin(), arrivals_.end(), not_earlier) == arrivals_.end();
+  const bool are_new = rising && (steps_.empty() || earlier(steps_.back(), arrivals_.front()));
+  const std::size_t first = are_new ? append_arrivals() : merge_among_known();
+  arrivals_.clear();
+  index_modes_from(first);
+}
+
+// Returns the index of the first that is new.
+std::size_t StepTable::append_arrivals() {
+  const std::size_t first = steps_.size();
+  if (steps_.empty()) {
+    steps_.swap(arrivals_);
+  } else {
+    steps_.insert(steps_.end(), arrivals_.begin(), arrivals_.end());
+  }
+  return first;
+}
+
+// Of steps that come out of order or again. Returns the index of the first that is new or changed.
+std::size_t StepTable::merge_among_known() {
   std::stable_sort(arrivals_.begin(), arrivals_.end(), earlier);
   const auto tail = std::lower_bound(steps_.begin(), steps_.end(), arrivals_.front(), earlier);
   std::vector<StepRow> merged;
   std::merge(tail, steps_.end(), arrivals_.begin(), arrivals_.end(), std::back_inserter(merged), earlier);
-  arrivals_.clear();
-
   const auto first = static_cast<std::size_t>(tail - steps_.begin());
   steps_.erase(tail, steps_.end());
   for (const StepRow& step : merged) {
     if (steps_.size() > first && steps_.back().global_step == step.global_step) steps_.pop_back();
     steps_.push_back(step);
   }
-  index_modes_from(first);
+  for (auto& index : mode_steps_) {
+    std::erase_if(index, [&](const ModeStep& entry) { return entry.global_step >= merged.front().global_step; });
+  }
+  return first;
 }
 
-// Brings mode_steps_ in line with steps_, of which only those from `first` on are new or changed.
+// Brings mode_steps_ in line with steps_, of which those from `first` on are not in it.
 void StepTable::index_modes_from(std::size_t first) {
-  const std::int64_t first_step = steps_[first].global_step;
-  for (auto& index : mode_steps_) {
-    std::erase_if(index, [&](const ModeStep& entry) { return entry.global_step >= first_step; });
-  }
-  for (std::size_t i = first; i < steps_.size(); ++i) {
-    if (steps_[i].mode == Mode::kGlobal) continue;
-    mode_steps_[index_of(steps_[i].mode)].push_back({steps_[i].mode_step, steps_[i].global_step});
-  }
-  for (auto& index : mode_steps_) {
-    if (!std::is_sorted(index.begin(), index.end())) std::sort(index.begin(), index.end());
+  for (const Mode mode : kAllModes) {
+    if (mode == Mode::kGlobal) continue;
+    const auto is_of_mode = [&](const StepRow& step) { return step.mode == mode; };
+    const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);
+    Long<ModeStep>& index = mode_steps_[index_of(mode)];
+    const std::size_t before = index.size();
+    trainwarden::make_room(index, static_cast<std::size_t>(std::count_if(begin, steps_.end(), is_of_mode)));
+    for (auto step = begin; step != steps_.end(); ++step) {
+      if (is_of_mode(*step)) index.push_back({step->mode_step, step->global_step});
+    }
+    const auto unchecked = index.begin() + static_cast<std::ptrdiff_t>(before - (before > 0 ? 1 : 0));
+    if (!std::is_sorted(unchecked, index.end())) std::sort(index.begin(), index.end());
   }
 }
 
@@ -117,6 +146,11 @@ const StepRow* StepTable::find(std::int64_t global_step) const {
   return found != steps_.end() && found->global_step == global_step ? &*found : nullptr;
 }
 
+const StepRow* StepTable::find(std::int64_t global_step, const StepRow* before) const {
+  if (before == nullptr || before == &steps_.back()) return find(global_step);
+  return before[1].global_step == global_step ? before + 1 : find(global_step);
+}
+
 bool StepTable::is_complete(std::int64_t global_step) const {
   return global_step <= last_complete_step_ && find(global_step) != nullptr;
 }
@@ -135,12 +169,14 @@ std::vector<std::int64_t> StepTable::steps(Mode mode, bool include_incomplete) c
   return steps;
 }
 
+std::span<const StepRow> StepTable::complete_rows_after(std::int64_t global_step) const {
+  const std::size_t first = first_step_after(global_step);
+  return std::span(steps_).subspan(first, std::max(first, first_step_after(last_complete_step_)) - first);
+}
+
 std::vector<std::int64_t> StepTable::complete_steps_after(std::int64_t global_step) const {
   std::vector<std::int64_t> steps;
-  for (std::size_t i = first_step_after(global_step); i < steps_.size(); ++i) {
-    if (steps_[i].global_step > last_complete_step_) break;
-    steps.push_back(steps_[i].global_step);
-  }
+  for (const StepRow& row : complete_rows_after(global_step)) steps.push_back(row.global_step);
   return steps;
 }
 

@@ -10,8 +10,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "core/base/large_memory.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/trial.h"
 
@@ -32,6 +34,8 @@ class StepTable {
 
   // How many workers there are: no step is complete before so many have ended it. Of smdebug's runs more may be seen.
   void set_worker_count(int worker_count);
+  // For so many steps of the worker: their memory is then taken at once.
+  void make_room(int worker, std::size_t steps);
   // The worker has ended this step. The same global step added again replaces what was said of it before.
   void add(int worker, const StepRow& step);
   // Will the worker end no more steps? Unless this was called, every worker may.
@@ -47,8 +51,11 @@ class StepTable {
   // By rising step. With kGlobal global steps, else steps of the mode.
   std::vector<std::int64_t> steps(Mode mode, bool include_incomplete) const;
   std::vector<std::int64_t> complete_steps_after(std::int64_t global_step) const;
+  std::span<const StepRow> complete_rows_after(std::int64_t global_step) const;  // valid until the next settle()
   std::vector<Mode> modes() const;                      // seen, without kGlobal unless there is no other
   const StepRow* find(std::int64_t global_step) const;  // null when unknown; valid until the next settle()
+  // The same, quicker for who goes from step to step: `before` is what was found last, or null.
+  const StepRow* find(std::int64_t global_step, const StepRow* before) const;
   std::optional<std::int64_t> global_step(Mode mode, std::int64_t step) const;
   StepState state(std::int64_t step, Mode mode) const;
 
@@ -61,10 +68,13 @@ class StepTable {
   };
   struct Worker {
     bool ended = false;
-    std::vector<std::int64_t> ahead;  // its steps after last_complete_step_, sorted by settle()
+    std::vector<std::int64_t, LargeAllocator<std::int64_t>>
+        ahead;  // its steps after last_complete_step_, sorted by settle()
   };
 
   void merge_arrivals();
+  std::size_t append_arrivals();
+  std::size_t merge_among_known();
   void index_modes_from(std::size_t first);
   void advance_to_common_step();
   void pass_stragglers();
@@ -74,9 +84,11 @@ class StepTable {
   std::optional<ModeStep> first_at_or_after(Mode mode, std::int64_t step) const;
 
   const std::int64_t window_;
-  std::vector<StepRow> steps_;                       // known, by rising global step
-  std::array<std::vector<ModeStep>, 4> mode_steps_;  // at index_of(mode), sorted; that of kGlobal stays empty
-  std::vector<StepRow> arrivals_;                    // since the last settle()
+  template <class T>
+  using Long = std::vector<T, LargeAllocator<T>>;
+  Long<StepRow> steps_;                       // known, by rising global step
+  std::array<Long<ModeStep>, 4> mode_steps_;  // at index_of(mode), sorted; that of kGlobal stays empty
+  Long<StepRow> arrivals_;                    // since the last settle()
   std::size_t worker_count_ = 0;
   std::vector<Worker> workers_;  // at least so many
   std::int64_t last_complete_step_ = -1;

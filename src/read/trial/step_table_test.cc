@@ -298,6 +298,32 @@ TEST(StepTable, CompleteStepsAfter) {
   EXPECT_TRUE(table.complete_steps_after(2).empty());
 }
 
+TEST(StepTable, TheNextStepIsFoundFromTheOneBefore) {
+  const auto table = settled(1, true, [](auto& l) { add(l, {0}, {0, 1, 4, 9}); });
+  const StepRow* const one = table.find(1, table.find(0));
+  ASSERT_NE(one, nullptr);
+  EXPECT_EQ(table.find(4, one)->global_step, 4);
+  EXPECT_EQ(table.find(0, one)->global_step, 0);
+  EXPECT_EQ(table.find(2, one), nullptr);
+  EXPECT_EQ(table.find(9, table.find(9))->global_step, 9);
+  EXPECT_EQ(table.find(10, table.find(9)), nullptr);
+}
+
+TEST(StepTable, ModesAreIndexedAlsoWhenEarlierStepsComeAgain) {
+  StepTable table(1, kWindow);
+  const auto take = [&](std::int64_t step, Mode mode, std::int64_t mode_step) {
+    table.add(0, {step, mode, mode_step});
+    table.settle();
+  };
+  for (std::int64_t step = 0; step < 6; ++step) take(step, Mode::kTrain, step);
+  take(3, Mode::kEval, 0);
+  take(6, Mode::kTrain, 4);
+  EXPECT_EQ(table.steps(Mode::kTrain, false), (Steps{0, 1, 2, 4, 5}));
+  EXPECT_EQ(table.steps(Mode::kEval, false), (Steps{0}));
+  EXPECT_EQ(table.global_step(Mode::kTrain, 4), 6);
+  EXPECT_EQ(table.global_step(Mode::kEval, 0), 3);
+}
+
 TEST(StepTable, StepsOutsideTheRangeAreLeftOut) {
   const auto table = settled(1, false, [](auto& l) { add(l, {0}, {-1, 0}); });
   expect_steps(table, {0}, {0}, 0);

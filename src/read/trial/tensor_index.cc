@@ -38,9 +38,10 @@ TensorIndex::Held TensorIndex::held_by(std::span<const journal::Record> records)
 
 Result<std::uint32_t> TensorIndex::held_at(journal::JournalReader& reader, std::size_t step_index) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto layout, reader.layout(step_index));
+  if (layout && last_of_layout_ && last_of_layout_->first == *layout) return last_of_layout_->second;
   if (layout) {
     const auto known = held_by_layout_.find(*layout);
-    if (known != held_by_layout_.end()) return known->second;
+    if (known != held_by_layout_.end()) return (last_of_layout_ = *known)->second;
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto records, reader.records(step_index));
   const auto next = static_cast<std::uint32_t>(held_.size());
@@ -50,6 +51,9 @@ Result<std::uint32_t> TensorIndex::held_at(journal::JournalReader& reader, std::
 }
 
 void TensorIndex::extend(journal::JournalReader& reader) {
+  const std::size_t more = reader.steps().size() - held_by_step_.size();
+  make_room(held_by_step_, more);
+  make_room(steps_, more);
   while (held_by_step_.size() < reader.steps().size()) {
     const std::size_t step_index = held_by_step_.size();
     held_by_step_.push_back(held_at(reader, step_index).value_or(kUnreadable));

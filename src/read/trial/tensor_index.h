@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/large_memory.h"
 #include "store/journal/journal_reader.h"
 
 namespace trainwarden::trial {
@@ -48,7 +49,7 @@ class TensorIndex {
     std::uint8_t of(std::uint32_t tensor) const;
   };
   struct Postings {
-    std::vector<Posting> found;
+    std::vector<Posting, LargeAllocator<Posting>> found;
     std::size_t searched_steps = 0;
   };
   static constexpr std::uint32_t kUnreadable = 0xFFFFFFFF;
@@ -56,10 +57,13 @@ class TensorIndex {
   static Held held_by(std::span<const journal::Record> records);
   Result<std::uint32_t> held_at(journal::JournalReader& reader, std::size_t step_index);
 
+  template <class T>
+  using Long = std::vector<T, LargeAllocator<T>>;
   std::vector<Held> held_;
-  std::unordered_map<std::uint32_t, std::uint32_t> held_by_layout_;  // the reader's layouts
-  std::vector<std::uint32_t> held_by_step_;                          // indexes into held_, or kUnreadable
-  std::vector<Posting> steps_;
+  std::unordered_map<std::uint32_t, std::uint32_t> held_by_layout_;        // the reader's layouts
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> last_of_layout_;  // of these, the one that was asked for last
+  Long<std::uint32_t> held_by_step_;                                       // indexes into held_, or kUnreadable
+  Long<Posting> steps_;
   std::vector<Postings> postings_;  // by tensor, of those that were asked for
 };
 

@@ -40,6 +40,8 @@ std::vector<std::string> all_names() {
 
 // The clock is asked once for so many steps.
 constexpr std::size_t kStepsPerLook = 256;
+// Memory is taken for so many: what the patience is long enough for, about.
+constexpr std::size_t kPointsAtOnce = std::size_t{1} << 20;
 
 double number_in(const Statistics& statistics, const SeriesNumber& number) {
   switch (number.kind) {
@@ -88,6 +90,19 @@ Number saved_alone(journal::JournalReader& reader, const journal::Record& record
   return found == saved.end() ? std::optional<double>() : std::optional(found->value);
 }
 
+Number number_in_scalar(journal::JournalReader& reader, const journal::Record& record, const SeriesNumber& number) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const double scalar, reader.read_scalar(record));
+  return std::optional(number_in(scalar, number));
+}
+
+const journal::Record* scalar_among(std::span<const journal::Record> records, std::uint32_t tensor) {
+  const journal::Record* found = nullptr;
+  for (const journal::Record& record : records) {
+    if (record.tensor == tensor && record.form == RecordForm::kScalar) found = &record;
+  }
+  return found;
+}
+
 Number number_at(const Sighting& sighting, const SeriesNumber& number) {
   if (const auto& record = sighting.record(RecordForm::kReductions); record && number.kind == Kind::kReduction) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto saved, saved_alone(sighting.reader(), *record, number));
@@ -100,8 +115,7 @@ Number number_at(const Sighting& sighting, const SeriesNumber& number) {
     return std::optional(number_in(row.statistics, number));
   }
   if (const auto& record = sighting.record(RecordForm::kScalar)) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const double scalar, sighting.reader().read_scalar(*record));
-    return std::optional(number_in(scalar, number));
+    return number_in_scalar(sighting.reader(), *record, number);
   }
   if (const auto& record = sighting.record(RecordForm::kValue)) {
     return number_in_value(sighting.reader(), *record, number);
@@ -142,6 +156,7 @@ Result<SeriesPart> read_series(WorkerJournal& journal, std::uint32_t tensor, con
     const std::span<const Posting> postings(begin, all.end());
     SeriesPart part;
     part.next = first;
+    make_room(part.points, std::min(postings.size(), kPointsAtOnce));
     std::size_t taken = 0;
     for (; taken < postings.size(); ++taken) {
       if (taken % kStepsPerLook == kStepsPerLook - 1 && system_clock().steady_ns() >= deadline_ns) break;
@@ -150,7 +165,9 @@ Result<SeriesPart> read_series(WorkerJournal& journal, std::uint32_t tensor, con
       if (step.global_step > last_step) break;
       part.next = index + 1;
       TRAINWARDEN_ASSIGN_OR_RETURN(const auto records, journal.reader().records(index));
-      const Number value = number_at(Sighting(journal, tensor, records), number);
+      const journal::Record* const scalar = number.kind == Kind::kScalar ? scalar_among(records, tensor) : nullptr;
+      const Number value = scalar != nullptr ? number_in_scalar(journal.reader(), *scalar, number)
+                                             : number_at(Sighting(journal, tensor, records), number);
       if (!value.ok() && value.status().code() != Code::kDataLoss) return value.status();
       if (!value.ok()) ++part.unreadable;
       if (!value.ok() || !*value) continue;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/large_memory.h"
 #include "read/trial/worker_journal.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/reduction.h"
@@ -42,10 +43,10 @@ struct SeriesPoint {
 };
 
 struct SeriesPart {
-  std::vector<SeriesPoint> points;  // in the order of writing: a step that was repeated comes again
-  std::size_t next = 0;             // where the part after this one begins
-  std::size_t left = 0;             // how many steps that have the tensor were left for it
-  std::uint64_t unreadable = 0;     // steps whose bytes are damaged
+  std::vector<SeriesPoint, LargeAllocator<SeriesPoint>> points;  // in the order of writing: a repeated step comes again
+  std::size_t next = 0;                                          // where the part after this one begins
+  std::size_t left = 0;                                          // how many steps that have the tensor were left for it
+  std::uint64_t unreadable = 0;                                  // steps whose bytes are damaged
 };
 
 // Steps after `last_step` are left out. Reads until all is read or `patience` is over, but at least one step. Steps

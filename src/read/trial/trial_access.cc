@@ -90,6 +90,15 @@ std::size_t TrialAccess::count_sampled(const Trial& trial) {
   return frames;
 }
 
+std::span<const trial::StepRow> TrialAccess::complete_rows_after(const Trial& trial, std::int64_t global_step) {
+  return trial.impl_->run().step_table().complete_rows_after(global_step);
+}
+
+std::optional<std::int64_t> TrialAccess::newest_step_of(Trial& trial, std::string_view tensor, Kept kept, Mode mode) {
+  const trial::CatalogTensor* const known = catalog(trial).find(tensor);
+  return known == nullptr ? std::nullopt : trial.impl_->run().newest_step_of(*known, kept, mode);
+}
+
 std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step) {
   trial::WorkerJournal* const journal = trial.impl_->run().find_worker(worker);
   if (journal == nullptr || !journal->readable()) return 0;

@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/clock.h"
 #include "data/format/output_report.h"
+#include "read/trial/step_table.h"
 #include "read/trial/worker_journal.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/run_folder.h"
@@ -54,6 +56,11 @@ class TrialAccess {
   static std::optional<format::OutputReport> output_report(const Trial& trial);
   // How many pieces of samples there are of all workers and their outputs, and reports on these: whether there is news.
   static std::size_t count_sampled(const Trial& trial);
+  // The complete steps after `global_step`, valid until the next refresh.
+  static std::span<const trial::StepRow> complete_rows_after(const Trial& trial, std::int64_t global_step);
+  // As RunReader::newest_step_of(); none where there is no such tensor either.
+  static std::optional<std::int64_t> newest_step_of(Trial& trial, std::string_view tensor, Kept kept,
+                                                    Mode mode = Mode::kGlobal);
   // When the worker ended the step; 0 when that is not known.
   static std::int64_t step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step);
   // When the last of all workers ended it; 0 when that is not known.

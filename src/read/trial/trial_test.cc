@@ -337,6 +337,40 @@ TEST(Trial, WorkersOfATensor) {
   EXPECT_EQ(trial->value("b", 0, Mode::kGlobal, "rank-00000").status().code(), Code::kOutOfRange);
 }
 
+// Of any mode, and of each, in one form and in several.
+TEST(Trial, TheNewestStepIsTheLastOfAll) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {scalar("loss", 1), kept("w", {1})}, .mode = Mode::kTrain, .mode_step = 0});
+  run.add({.step = 1, .tensors = {scalar("loss", 2)}, .mode = Mode::kEval, .mode_step = 0});
+  run.add({.step = 2, .tensors = {reduced("w", {2})}, .mode = Mode::kTrain, .mode_step = 1});
+  const auto trial = run.open();
+  const auto newest = [&](const char* tensor, Kept kept, Mode mode = Mode::kGlobal) {
+    const auto step = TrialAccess::newest_step_of(*trial, tensor, kept, mode);
+    const Steps all = trial->steps_of(tensor, Mode::kGlobal, kept);
+    const auto last = all.empty() ? std::nullopt : std::optional(all.back());
+    EXPECT_TRUE(mode != Mode::kGlobal || step == last) << tensor;
+    return step;
+  };
+  EXPECT_EQ(newest("loss", Kept::kScalar), 1);
+  EXPECT_EQ(newest("loss", Kept::kScalar, Mode::kTrain), 0);
+  EXPECT_EQ(newest("loss", Kept::kScalar, Mode::kPredict), std::nullopt);
+  EXPECT_EQ(newest("loss", Kept::kStatistics), std::nullopt);
+  EXPECT_EQ(newest("w", Kept::kValue), 0);
+  EXPECT_EQ(newest("w", Kept::kValue | Kept::kStatistics), 2);
+  EXPECT_EQ(TrialAccess::newest_step_of(*trial, "unknown", Kept::kAny), std::nullopt);
+}
+
+// A program that went on from an earlier step: what was written last is not the last step.
+TEST(Trial, TheNewestStepIsFoundWhereStepsComeAgain) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 10; ++step) run.add({.step = step, .tensors = {scalar("loss", 1)}});
+  run.add({.step = 5, .tensors = {scalar("loss", 2)}});
+  run.add({.step = 9, .tensors = {kept("w", {1})}});  // in its place there is no loss any more
+  const auto trial = run.open();
+  EXPECT_EQ(TrialAccess::newest_step_of(*trial, "loss", Kept::kScalar), 8);
+  EXPECT_EQ(trial->steps_of("loss").back(), 8);
+}
+
 TEST(Trial, FollowsAGrowingRun) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("w", {1})}});

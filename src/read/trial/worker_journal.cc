@@ -42,6 +42,8 @@ void WorkerJournal::take_in_tensors() {
 void WorkerJournal::take_in_steps() {
   const auto steps = reader_->steps();
   const std::size_t places_before = places_.size();
+  make_room(places_, steps.size() - steps_read_);
+  step_table_.make_room(worker_.rank, steps.size() - steps_read_);
   for (; steps_read_ < steps.size(); ++steps_read_) {
     const journal::StepEntry& step = steps[steps_read_];
     step_table_.add(worker_.rank, {step.global_step, step.mode, step.mode_step});
@@ -50,7 +52,10 @@ void WorkerJournal::take_in_steps() {
   }
   const auto earlier = [](const IndexedStep& a, const IndexedStep& b) { return a.global_step < b.global_step; };
   const auto unchecked = places_.begin() + static_cast<std::ptrdiff_t>(places_before - (places_before > 0 ? 1 : 0));
-  if (!std::is_sorted(unchecked, places_.end(), earlier)) std::stable_sort(places_.begin(), places_.end(), earlier);
+  const auto not_earlier = [&](const IndexedStep& a, const IndexedStep& b) { return !earlier(a, b); };
+  in_order_ = in_order_ && std::adjacent_find(unchecked, places_.end(), not_earlier) == places_.end();
+  if (in_order_ || std::is_sorted(unchecked, places_.end(), earlier)) return;
+  std::stable_sort(places_.begin(), places_.end(), earlier);
 }
 
 Status WorkerJournal::take_in_events() {
@@ -85,6 +90,10 @@ std::optional<std::uint32_t> WorkerJournal::step_index(std::int64_t global_step)
                        [](std::int64_t step, const IndexedStep& place) { return step < place.global_step; });
   if (after == places_.begin() || std::prev(after)->global_step != global_step) return std::nullopt;
   return std::prev(after)->step_index;
+}
+
+bool WorkerJournal::is_replaced(std::uint32_t step_index) const {
+  return !in_order_ && this->step_index(reader_->steps()[step_index].global_step) != step_index;
 }
 
 Result<std::span<const journal::Record>> WorkerJournal::records_at(std::int64_t global_step) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/large_memory.h"
 #include "read/trial/run_source.h"
 #include "read/trial/run_state.h"
 #include "read/trial/sampled_journal.h"
@@ -53,6 +54,10 @@ class WorkerJournal final : public SampledJournal {
   Result<std::span<const journal::Record>> records_at(std::int64_t global_step, std::uint32_t tensor);
   // Where the step is among the reader's steps(): the newest, when it was ended more than once.
   std::optional<std::uint32_t> step_index(std::int64_t global_step) const;
+  // Was the step of steps()[step_index] ended again later?
+  bool is_replaced(std::uint32_t step_index) const;
+  // Do the steps rise in the order of writing? They do unless the program went on from an earlier step.
+  bool in_order() const { return in_order_; }
   // The index over all steps read so far. Reads the heads of all frames when it is first asked for.
   TensorIndex& tensor_index();
 
@@ -77,7 +82,8 @@ class WorkerJournal final : public SampledJournal {
   std::unique_ptr<journal::JournalReader> reader_;
   std::size_t steps_read_ = 0;
   std::size_t events_read_ = 0;
-  std::vector<IndexedStep> places_;      // by rising global step
+  std::vector<IndexedStep, LargeAllocator<IndexedStep>> places_;  // by rising global step
+  bool in_order_ = true;
   std::vector<CatalogTensor*> tensors_;  // by the reader's index
   std::unordered_map<const CatalogTensor*, std::uint32_t> tensor_indices_;
   TensorIndex tensor_index_;

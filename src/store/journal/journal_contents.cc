@@ -6,6 +6,12 @@
 
 namespace trainwarden::journal {
 
+void JournalContents::make_room_for_steps(std::size_t count, std::size_t frames) {
+  make_room(steps, count);
+  make_room(step_data, count);
+  make_room(frame_offsets, frames);
+}
+
 std::uint32_t JournalContents::tensor_index(std::string_view name) {
   const auto next_index = static_cast<std::uint32_t>(tensors.size());
   const auto [known, is_new] = tensor_by_name.emplace(name, next_index);

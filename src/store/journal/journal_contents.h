@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/large_memory.h"
 #include "core/base/read_budget.h"
 #include "data/format/frame.h"
 #include "data/format/names_record.h"
@@ -79,10 +80,10 @@ struct JournalContents {
   std::shared_ptr<ReadBudget> budget = std::make_shared<ReadBudget>();
   std::shared_ptr<OpenFiles> open_files = std::make_shared<OpenFiles>();
   std::vector<JournalTensor> tensors;
-  std::vector<StepEntry> steps;
-  std::vector<StepData> step_data;  // beside steps
-  format::RecordLayouts layouts;    // of these: `tensor` is an index into tensors, `frame` one from first_offset on
-  std::vector<std::uint64_t> frame_offsets;
+  std::vector<StepEntry, LargeAllocator<StepEntry>> steps;
+  std::vector<StepData, LargeAllocator<StepData>> step_data;  // beside steps
+  format::RecordLayouts layouts;  // of these: `tensor` is an index into tensors, `frame` one from first_offset on
+  std::vector<std::uint64_t, LargeAllocator<std::uint64_t>> frame_offsets;
   std::vector<EventPlace> events;  // their texts are read when asked for
   RecentTexts recent_texts;
   std::vector<Metric> metrics;
@@ -94,6 +95,8 @@ struct JournalContents {
   std::unordered_map<std::string, std::size_t> collection_by_name;
   std::map<std::tuple<std::string, MetricSource, std::string>, std::uint32_t> metric_by_key;  // indexes into metrics
 
+  // For so many more with so many frames: their memory is then taken at once.
+  void make_room_for_steps(std::size_t count, std::size_t frames);
   // The index of the tensor of this name, which is added when it is new.
   std::uint32_t tensor_index(std::string_view name);
   std::uint32_t add_name(const format::NameEntry& entry);

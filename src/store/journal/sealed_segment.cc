@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/large_memory.h"
 #include "data/format/records.h"
+#include "data/format/segment_index_view.h"
 #include "store/journal/journal_segment.h"
 
 namespace trainwarden::journal {
@@ -42,7 +44,8 @@ class SealedSegmentOpener {
 
   JournalSegment& segment_;
   format::Trailer trailer_;
-  format::SegmentIndex index_;
+  LargeBytes index_payload_;
+  format::SegmentIndexView index_;  // of index_payload_
   std::vector<WordsFrame> words_;
   std::vector<WordsFrame> step_ends_;  // of steps with losses
   std::uint64_t held_bytes_ = 0;       // of the budget, for all of these
@@ -104,14 +107,15 @@ Status SealedSegmentOpener::read_index() {
   const FrameOwner& owner = segment_.decoder.owner();
   TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header,
                                segment_.file.header_at(trailer_.index_offset, FrameKind::kIndex, owner));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, segment_.file.payload_of(header));
-  TRAINWARDEN_ASSIGN_OR_RETURN(index_, format::decode_segment_index(payload));
+  TRAINWARDEN_ASSIGN_OR_RETURN(index_payload_, segment_.file.own_payload(header));
+  TRAINWARDEN_ASSIGN_OR_RETURN(index_, format::SegmentIndexView::open(std::as_const(index_payload_).span()));
   if (index_.frames.size() == trailer_.frames) return Status();
   return Status(Code::kDataLoss, "index and trailer disagree on how many frames there are");
 }
 
 Status SealedSegmentOpener::read_words() {
-  for (const format::FrameIndexRow& row : index_.frames) {
+  for (std::size_t i = 0; i < index_.frames.size(); ++i) {
+    const format::FrameIndexRow row = index_.frames[i];
     if (!is_words(row.kind) || row.kind == FrameKind::kStepEnd) continue;
     TRAINWARDEN_ASSIGN_OR_RETURN(WordsFrame frame, read_frame(row));
     // That it is whole is all that has to be known of an event.
@@ -127,9 +131,10 @@ Status SealedSegmentOpener::read_words() {
 
 // A damaged step_end takes its list of losses with it; the index still has the step.
 Status SealedSegmentOpener::read_step_losses() {
-  for (const format::StepIndexRow& step : index_.steps) {
+  for (std::size_t i = 0; i < index_.steps.size(); ++i) {
+    const format::StepIndexRow step = index_.steps[i];
     if (step.loss_count == 0) continue;
-    const format::FrameIndexRow& row = index_.frames[step.frame];
+    const format::FrameIndexRow row = index_.frames[step.frame];
     Result<WordsFrame> frame = read_frame(row);
     if (frame.ok()) {
       step_ends_.push_back(std::move(*frame));

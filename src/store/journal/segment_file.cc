@@ -135,6 +135,22 @@ Result<ByteSpan> SegmentFile::payload_of(const format::FrameHeader& header) {
   return content.status().with_context(fmt::format("{} at byte {}", path_, header.file_offset));
 }
 
+Result<LargeBytes> SegmentFile::own_payload(const format::FrameHeader& header) {
+  if (format::is_compressed(header)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan content, payload_of(header));
+    LargeBytes owned(content.size());
+    std::copy(content.begin(), content.end(), owned.span().begin());
+    return owned;
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(check_payload(header));
+  TRAINWARDEN_RETURN_IF_ERROR(ensure_open());
+  LargeBytes owned(header.payload_bytes);
+  std::uint32_t crc = 0;
+  TRAINWARDEN_RETURN_IF_ERROR(read_directly(header.file_offset + format::kFrameHeaderBytes, owned.span(), &crc));
+  if (crc != header.payload_crc) return damaged_payload(header);
+  return owned;
+}
+
 Result<ByteSpan> SegmentFile::content_of(ByteSpan payload) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t bytes, format::content_bytes(payload));
   TRAINWARDEN_RETURN_IF_ERROR(budget_.check_whole(bytes, stored_bytes_, "the content of a compressed payload"));

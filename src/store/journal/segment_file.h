@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/large_memory.h"
 #include "core/base/read_budget.h"
 #include "data/format/frame.h"
 #include "store/journal/open_files.h"
@@ -38,6 +39,8 @@ class SegmentFile {
   Result<format::FrameHeader> header_at(std::uint64_t offset, format::FrameKind kind, const FrameOwner& owner);
   // The payload, decompressed if need be, valid until the next call of anything here. kDataLoss when it is damaged.
   Result<ByteSpan> payload_of(const format::FrameHeader& header);
+  // The same in memory of its own, for what is large and needed for long.
+  Result<LargeBytes> own_payload(const format::FrameHeader& header);
   // What a compressed payload that was read says, valid as long. kResourceExhausted when the file is too small for it.
   Result<ByteSpan> content_of(ByteSpan payload);
   // Reads the payload and checks its CRC, and what it says when it is compressed, the first time. kDataLoss when it is

@@ -77,8 +77,9 @@ void SegmentIntake::take_operators(const FrameHeader& header) {
 }
 
 // Its list of frames says all: where they lie, and of which step each is.
-void SegmentIntake::take_index_of_operators(const format::SegmentIndex& index) {
-  for (const format::FrameIndexRow& frame : index.frames) {
+void SegmentIntake::take_index_of_operators(const format::SegmentIndexView& index) {
+  for (std::size_t i = 0; i < index.frames.size(); ++i) {
+    const format::FrameIndexRow frame = index.frames[i];
     if (frame.kind != FrameKind::kOperators) continue;
     if (!afford(kOperatorFrameCost, frame.offset)) return;
     contents_.operator_frames.push_back({identity_.index, frame.offset, frame.step});
@@ -155,17 +156,19 @@ void SegmentIntake::take_step_losses(const FrameHeader& header, ByteSpan payload
   for (const format::LossRow& row : record->losses) contents_.losses.add_unkept(identity_.writer, header.step, row);
 }
 
-std::uint64_t SegmentIntake::cost_of(const format::SegmentIndex& index) const {
+std::uint64_t SegmentIntake::cost_of(const format::SegmentIndexView& index) const {
   std::uint64_t shared_records = 0;
   if (!index.layouts.empty()) {
-    for (const format::StepIndexRow& step : index.steps) shared_records += index.layouts[step.layout];
+    for (std::size_t i = 0; i < index.steps.size(); ++i) shared_records += index.layouts[index.steps[i].layout];
   }
   return index.steps.size() * kStepCost + index.records.size() * kRecordCost + shared_records * kSharedRecordCost +
          index.samples.size() * kSampleFrameCost;
 }
 
-void SegmentIntake::take_index(const format::SegmentIndex& index) {
+void SegmentIntake::take_index(const format::SegmentIndexView& index) {
   if (!afford(cost_of(index), 0)) return;
+  // The end of each step is a frame without records.
+  contents_.make_room_for_steps(index.steps.size(), index.frames.size() - index.steps.size());
   index.layouts.empty() ? take_steps(index) : take_sharing_steps(index);
   for (const format::SampleIndexRow& row : index.samples) {
     contents_.sample_frames.push_back({SampleFrame::State::kKnown, identity_.index, index.frames[row.frame].offset,
@@ -196,10 +199,11 @@ std::uint64_t SegmentIntake::name_tensors(std::vector<format::RecordIndexRow>& r
 }
 
 // Each step has records of its own, which count frames from the segment's first.
-void SegmentIntake::take_steps(const format::SegmentIndex& index) {
+void SegmentIntake::take_steps(const format::SegmentIndexView& index) {
   std::uint64_t nameless = 0;
   std::vector<format::RecordIndexRow> records;
-  for (const format::StepIndexRow& step : index.steps) {
+  for (std::size_t row = 0; row < index.steps.size(); ++row) {
+    const format::StepIndexRow step = index.steps[row];
     const auto first = index.records.begin() + step.first_record;
     records.assign(first, first + step.record_count);
     std::uint32_t first_frame = step.frame;
@@ -218,7 +222,7 @@ void SegmentIntake::take_steps(const format::SegmentIndex& index) {
   if (nameless > 0) add_damage(0, kNamelessRecords, nameless, 0);
 }
 
-void SegmentIntake::take_sharing_steps(const format::SegmentIndex& index) {
+void SegmentIntake::take_sharing_steps(const format::SegmentIndexView& index) {
   struct Layout {
     std::uint32_t number = 0;  // among the journal's
     std::uint32_t frames = 0;  // that its records need
@@ -237,7 +241,8 @@ void SegmentIntake::take_sharing_steps(const format::SegmentIndex& index) {
     layouts.push_back(layout);
   }
   std::uint64_t nameless = 0;
-  for (const format::StepIndexRow& step : index.steps) {
+  for (std::size_t row = 0; row < index.steps.size(); ++row) {
+    const format::StepIndexRow step = index.steps[row];
     const Layout& layout = layouts[step.layout];
     nameless += layout.nameless;
     add_step(step, layout.number);

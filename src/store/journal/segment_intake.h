@@ -11,7 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "data/format/frame.h"
-#include "data/format/segment_index.h"
+#include "data/format/segment_index_view.h"
 #include "store/journal/journal_contents.h"
 #include "store/journal/segment_decoder.h"
 
@@ -49,7 +49,7 @@ class SegmentIntake final : public FrameSink {
   void take_words(const format::FrameHeader& header, ByteSpan payload);
   // An event that was found whole; its text where it is in memory.
   void take_event(const format::FrameHeader& header, std::optional<ByteSpan> payload);
-  void take_index(const format::SegmentIndex& index);
+  void take_index(const format::SegmentIndexView& index);
   // What was not kept, of a step that the index has.
   void take_step_losses(const format::FrameHeader& header, ByteSpan payload);
 
@@ -78,12 +78,12 @@ class SegmentIntake final : public FrameSink {
   std::uint64_t cost_of(std::span<const Collection> collections) const;
   void take_samples(const format::FrameHeader& header);
   void take_operators(const format::FrameHeader& header);
-  void take_steps(const format::SegmentIndex& index);
-  void take_sharing_steps(const format::SegmentIndex& index);
+  void take_steps(const format::SegmentIndexView& index);
+  void take_sharing_steps(const format::SegmentIndexView& index);
   void add_step(const format::StepIndexRow& step, std::uint32_t layout);
-  std::uint64_t cost_of(const format::SegmentIndex& index) const;
+  std::uint64_t cost_of(const format::SegmentIndexView& index) const;
   std::uint64_t name_tensors(std::vector<format::RecordIndexRow>& records) const;
-  void take_index_of_operators(const format::SegmentIndex& index);
+  void take_index_of_operators(const format::SegmentIndexView& index);
   void add_undecodable(const format::FrameHeader& header, const Status& status);
   void drop_pending(std::optional<std::int64_t> but_step);
 

@@ -1,5 +1,7 @@
 #include "ui/views/last_loss.h"
 
+#include "read/trial/trial_access.h"
+
 namespace trainwarden::views {
 
 std::optional<LossNow> last_loss(Trial& trial) {
@@ -7,10 +9,10 @@ std::optional<LossNow> last_loss(Trial& trial) {
   if (!names.ok()) return std::nullopt;
   std::optional<LossNow> newest;
   for (const std::string& name : *names) {
-    const std::vector<std::int64_t> steps = trial.steps_of(name, Mode::kGlobal, Kept::kScalar | Kept::kValue);
-    if (steps.empty() || (newest && steps.back() <= newest->step)) continue;
-    const auto value = trial.scalar(name, steps.back());
-    if (value.ok()) newest = LossNow{name, steps.back(), *value};
+    const auto step = TrialAccess::newest_step_of(trial, name, Kept::kScalar | Kept::kValue);
+    if (!step || (newest && *step <= newest->step)) continue;
+    const auto value = trial.scalar(name, *step);
+    if (value.ok()) newest = LossNow{name, *step, *value};
   }
   return newest;
 }

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "read/trial/run_listing.h"
-#include "read/trial/trial_access.h"
-#include "ui/views/shelf.h"
+#include "ui/views/read_ahead.h"
 
 namespace trainwarden::views {
 namespace {
@@ -14,8 +13,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 1s;
 constexpr std::size_t kCoursePoints = 40;
-constexpr std::ptrdiff_t kMostOpen = 32;  // of runs that are being written
-constexpr int kDeepest = 3;               // of the folders in a run that are looked at
+constexpr std::size_t kMostOpen = 32;  // of runs that are being written
+constexpr int kDeepest = 3;            // of the folders in a run that are looked at
 
 void mix(std::uint64_t& hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
@@ -49,8 +48,7 @@ std::uint64_t look_of(const storage::Location& run) {
 
 }  // namespace
 
-RunIndex::RunIndex(storage::Location place, bool is_run)
-    : place_(std::move(place)), is_run_(is_run), thread_([this] { work(); }) {}
+RunIndex::RunIndex(Shelf& shelf) : shelf_(shelf), thread_([this] { work(); }) {}
 
 RunIndex::~RunIndex() {
   {
@@ -62,8 +60,8 @@ RunIndex::~RunIndex() {
 }
 
 Result<std::vector<std::string>> RunIndex::names() const {
-  if (is_run_) return std::vector<std::string>{place_.name()};
-  return trial::list_runs(place_);
+  if (shelf_.is_run()) return std::vector<std::string>{shelf_.place().name()};
+  return trial::list_runs(shelf_.place());
 }
 
 Result<IndexedRuns> RunIndex::runs(std::chrono::milliseconds patience) {
@@ -112,6 +110,9 @@ void RunIndex::work() {
     }
     looks_done_ = look;
     looked_.notify_all();
+    lock.unlock();
+    read_newest_ahead();
+    lock.lock();
     wake_.wait_for(lock, kLookEvery, [this] { return ending_ || look_; });
   }
 }
@@ -123,7 +124,11 @@ std::vector<std::string> RunIndex::changed_runs() {
   std::map<std::string, std::uint64_t> files;
   for (const std::string& name : *present) files[name] = look_of(location_of(name));
   const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [&](const auto& entry) { return !files.contains(entry.first); });
+  std::erase_if(entries_, [&](const auto& entry) {
+    const bool is_gone = !files.contains(entry.first);
+    if (is_gone) forget(entry.first);
+    return is_gone;
+  });
   std::vector<std::string> changed;
   for (const auto& [name, look] : files) {
     Entry& entry = entries_[name];
@@ -139,39 +144,64 @@ std::vector<std::string> RunIndex::changed_runs() {
 }
 
 void RunIndex::read(const std::string& name) {
-  std::unique_lock lock(mutex_);
-  std::unique_ptr<Trial> trial = std::move(entries_[name].trial);
-  const bool files_changed = entries_[name].files_changed;
-  const RunMark mark = mark_of(location_of(name));
-  if (mark != entries_[name].mark) trial = nullptr;  // it may be another run by now
-  const auto open =
-      std::count_if(entries_.begin(), entries_.end(), [](const auto& e) { return e.second.trial != nullptr; });
-  lock.unlock();
-
-  if (trial != nullptr && !trial->refresh().ok()) trial = nullptr;  // opening it again says why
-  if (trial != nullptr && !files_changed && trial->state() == RunState::kRunning) {
-    lock.lock();
-    entries_[name].trial = std::move(trial);
-    return;
-  }
   auto row = std::make_shared<RunRow>();
   LossCourse course;
-  if (trial == nullptr) {
-    auto opened = TrialAccess::open(location_of(name));
-    if (opened.ok()) trial = *std::move(opened);
-    row->unreadable = opened.status();
+  const auto run = shelf_.listed_run({run_id_of(name), name, location_of(name)});
+  Status status = run.status();
+  if (run.ok()) {
+    const auto use = (*run)->use(0ms);
+    status = use.status();
+    if (use.ok() && use->trial().state() == RunState::kRunning && is_known(name, **run)) return;
+    if (use.ok()) *row = read_run_row(use->trial());
+    if (use.ok()) course = read_loss_course(use->trial(), kCoursePoints);
   }
-  if (trial != nullptr) {
-    *row = read_run_row(*trial);
-    course = read_loss_course(*trial, kCoursePoints);
-  }
+  row->unreadable = status;
   row->name = name;
-  const bool keep = trial != nullptr && row->state == RunState::kRunning && open < kMostOpen;
-  lock.lock();
-  entries_[name].row = std::move(row);
-  entries_[name].course = std::move(course);
-  entries_[name].mark = mark;
-  entries_[name].trial = keep ? std::move(trial) : nullptr;
+  keep_or_close(*row);
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[name];
+  entry.row = std::move(row);
+  entry.course = std::move(course);
+  entry.identity = run.ok() ? (*run)->identity() : "";
+}
+
+// Nothing is new since its row was read.
+bool RunIndex::is_known(const std::string& name, const OpenRun& run) {
+  const std::lock_guard lock(mutex_);
+  const Entry& entry = entries_[name];
+  return entry.row && entry.row->unreadable.ok() && !entry.files_changed && entry.identity == run.identity();
+}
+
+void RunIndex::keep_or_close(const RunRow& row) {
+  open_.erase(row.name);
+  const bool is_readable = row.unreadable.ok();
+  if (is_readable && row.state == RunState::kRunning && open_.size() < kMostOpen) open_.insert(row.name);
+  std::string done = row.name;
+  if (is_readable && row.last_unix_ns >= newest_unix_ns_) {
+    std::swap(done, newest_);
+    newest_unix_ns_ = row.last_unix_ns;
+  }
+  if (done != newest_ && !open_.contains(done)) shelf_.close_listed(run_id_of(done));
+}
+
+void RunIndex::forget(const std::string& name) {
+  open_.erase(name);
+  shelf_.close_listed(run_id_of(name));
+  if (newest_ != name) return;
+  newest_.clear();
+  newest_unix_ns_ = 0;
+}
+
+// Once for each run that is the newest. Gives way to whoever asks for the list.
+void RunIndex::read_newest_ahead() {
+  if (newest_.empty()) return;
+  const auto run = shelf_.listed_run({run_id_of(newest_), newest_, location_of(newest_)});
+  if (!run.ok() || (*run)->identity() == ahead_) return;
+  const bool is_done = read_losses_ahead(**run, [this] {
+    const std::lock_guard lock(mutex_);
+    return ending_ || look_;
+  });
+  if (is_done) ahead_ = (*run)->identity();
 }
 
 }  // namespace trainwarden::views

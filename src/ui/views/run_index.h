@@ -1,5 +1,5 @@
-// RunIndex: the rows of all runs of a folder, read by a thread of its own. A run whose files did not change is not read
-// again; one that is being written stays open.
+// RunIndex: the rows of all runs of a shelf, read by a thread of its own. A run whose files did not change is not read
+// again; one that is being written stays open, and so does the newest, of which the losses are read ahead.
 #pragma once
 
 #include <chrono>
@@ -8,16 +8,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
-#include "trainwarden/trial.h"
-#include "ui/views/run_mark.h"
 #include "ui/views/run_row.h"
+#include "ui/views/shelf.h"
 
 namespace trainwarden::views {
 
@@ -36,8 +35,8 @@ struct IndexedRuns {
 // May be used from any thread.
 class RunIndex {
  public:
-  // Of the runs in `place`, or of the run that it is.
-  RunIndex(storage::Location place, bool is_run);
+  // `shelf` must outlive it.
+  explicit RunIndex(Shelf& shelf);
   ~RunIndex();
 
   // Those that are there now, as they are now: waits until all have been looked at once more, but not longer than
@@ -50,18 +49,28 @@ class RunIndex {
     bool files_changed = false;
     std::shared_ptr<const RunRow> row;
     LossCourse course;
-    RunMark mark = 0;
-    std::unique_ptr<Trial> trial;  // of a run that is being written. The thread's own
+    std::string identity;  // of the run that the row is of
   };
 
   void work();
   std::vector<std::string> changed_runs();
   void read(const std::string& name);
+  bool is_known(const std::string& name, const OpenRun& run);
+  void keep_or_close(const RunRow& row);
+  void forget(const std::string& name);
+  void read_newest_ahead();
   Result<std::vector<std::string>> names() const;
-  storage::Location location_of(const std::string& name) const { return is_run_ ? place_ : place_.child(name); }
+  storage::Location location_of(const std::string& name) const {
+    return shelf_.is_run() ? shelf_.place() : shelf_.place().child(name);
+  }
 
-  const storage::Location place_;
-  const bool is_run_;
+  Shelf& shelf_;
+  // The thread's own: names of runs.
+  std::set<std::string> open_;  // that are being written
+  std::string newest_;
+  std::int64_t newest_unix_ns_ = 0;
+  std::string ahead_;  // the identity of the run that was read ahead
+
   std::mutex mutex_;
   std::condition_variable wake_;    // the thread: look now, or end
   std::condition_variable looked_;  // who waits for rows

@@ -9,7 +9,9 @@
 
 #include "read/trial/run_testing.h"
 #include "store/journal/run_folder.h"
+#include "ui/views/read_ahead.h"
 #include "ui/views/run_steps.h"
+#include "ui/views/series.h"
 #include "ui/views/shelf.h"
 
 namespace trainwarden::views {
@@ -52,7 +54,8 @@ TestRun finished_run(float last_loss, std::int64_t steps = 3) {
 
 TEST_F(RunIndexTest, SaysThatAllIsReadToWhoDoesNotWait) {
   put("a", finished_run(0.25F));
-  RunIndex index(folder_, false);
+  const auto shelf = Shelf::open(folder_);
+  RunIndex index(**shelf);
   std::size_t reading = 1;
   for (int i = 0; i < 1000 && reading > 0; ++i) {  // as the page does: it asks again and again
     std::this_thread::sleep_for(10ms);
@@ -65,7 +68,8 @@ TEST_F(RunIndexTest, ReadsRowsAndReadsThemAgainWhenTheirFilesChange) {
   put("a", finished_run(0.25F));
   fs::create_directories(folder_ / "b");
   std::ofstream(folder_ / "b" / "run.json") << "damaged";
-  RunIndex index(folder_, false);
+  const auto shelf = Shelf::open(folder_);
+  RunIndex index(**shelf);
   auto runs = index.runs(60s);
   ASSERT_TRUE(runs.ok());
   ASSERT_EQ(runs->runs.size(), 2U);
@@ -93,6 +97,33 @@ TEST_F(RunIndexTest, ReadsRowsAndReadsThemAgainWhenTheirFilesChange) {
   EXPECT_EQ(index.runs(60s)->runs.size(), 2U);
   fs::remove_all(folder_);
   EXPECT_EQ(index.runs(1ms).status().code(), Code::kNotFound);
+}
+
+constexpr std::int64_t kManySteps = 1000;  // more than a question without patience reads
+
+std::uint64_t left_of_loss(OpenRun& run) {
+  const auto series = read_series(*run.use(), {.tensor = "loss"}, std::chrono::nanoseconds(0));
+  EXPECT_TRUE(series.ok()) << series.status().to_string();
+  return series->left;
+}
+
+TEST_F(RunIndexTest, ReadsTheNewestRunAhead) {
+  put("newest", finished_run(0.5F, kManySteps));
+  put("older", finished_run(0.5F, kManySteps / 2));
+  const auto shelf = Shelf::open(folder_);
+  RunIndex index(**shelf);
+  for (int look = 0; look < 6; ++look) ASSERT_EQ(index.runs(60s)->reading, 0U);  // after each it reads a piece at least
+  EXPECT_EQ(left_of_loss(**(*shelf)->run(run_id_of("newest"))), 0U);
+  EXPECT_GT(left_of_loss(**(*shelf)->run(run_id_of("older"))), 0U);
+}
+
+TEST(ReadAhead, LeavesNothingForTheFirstLook) {
+  const TestRun written = finished_run(0.5F, kManySteps);
+  OpenRun untouched("r", written.open());
+  EXPECT_GT(left_of_loss(untouched), 0U);
+  OpenRun run("r", written.open());
+  while (!read_losses_ahead(run, [] { return true; })) continue;
+  EXPECT_EQ(left_of_loss(run), 0U);
 }
 
 TEST(RunSteps, TellWhichStepOfAModeAStepIs) {

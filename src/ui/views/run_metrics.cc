@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "read/trial/printed_metrics.h"
+#include "read/trial/trial_access.h"
 
 namespace trainwarden::views {
 namespace {
@@ -22,9 +23,9 @@ struct LastNumber {
 std::vector<LastNumber> last_numbers(Trial& trial, const std::string& tensor) {
   std::vector<LastNumber> found;
   for (const Mode mode : trial.modes()) {
-    const auto steps = trial.steps_of(tensor, mode, Kept::kScalar | Kept::kValue);
-    if (steps.empty()) continue;
-    const auto value = trial.scalar(tensor, steps.back(), mode);
+    const auto step = TrialAccess::newest_step_of(trial, tensor, Kept::kScalar | Kept::kValue, mode);
+    if (!step) continue;
+    const auto value = trial.scalar(tensor, *step);
     if (value.ok()) found.push_back({mode, *value});
   }
   return found;

@@ -1,14 +1,16 @@
 #include "ui/views/run_steps.h"
 
+#include "read/trial/trial_access.h"
+
 namespace trainwarden::views {
 
 RunSteps RunStepsMemory::read(const Trial& trial) {
-  for (const std::int64_t step : trial.complete_steps_after(last_)) {
-    Folded& mode = modes_[trial.mode_of(step).value_or(Mode::kGlobal)];
-    steps_.add(step);
-    mode.steps.add(step);
-    mode.mode_steps.add(trial.mode_step_of(step).value_or(step));
-    last_ = step;
+  for (const trial::StepRow& row : TrialAccess::complete_rows_after(trial, last_)) {
+    Folded& mode = modes_[row.mode];
+    steps_.add(row.global_step);
+    mode.steps.add(row.global_step);
+    mode.mode_steps.add(row.mode_step);
+    last_ = row.global_step;
   }
   RunSteps result;
   result.steps = steps_.ranges();

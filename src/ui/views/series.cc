@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/large_memory.h"
 #include "core/base/text.h"
 #include "read/trial/trial_access.h"
 
@@ -43,6 +44,8 @@ class KeptSeries {
     next = part.next;
     left = part.left;
     unreadable += part.unreadable;
+    all_.make_room(part.points.size());
+    make_room(modes_, part.points.size());
     for (std::size_t i = 0; i < part.points.size(); ++i) {
       const SeriesPoint& point = part.points[i];
       if (all_.size() > 0 && point.global_step <= all_.step(all_.size() - 1)) return rebuild_with(part, i);
@@ -59,7 +62,8 @@ class KeptSeries {
   void append(const SeriesPoint& point) {
     all_.append(point.global_step, point.unix_ns, point.value);
     modes_.push_back(point.mode);
-    seen_.insert(point.mode);
+    if (point.mode != last_mode_) seen_.insert(point.mode);
+    last_mode_ = point.mode;
   }
 
   const SeriesPyramid& of_mode(Mode mode) {
@@ -81,13 +85,15 @@ class KeptSeries {
     all_ = {};
     modes_.clear();
     seen_.clear();
+    last_mode_.reset();
     parts_.clear();
     for (const auto& [step, point] : by_step) append(point);
   }
 
   SeriesPyramid all_;
-  std::vector<Mode> modes_;  // of each point
+  std::vector<Mode, LargeAllocator<Mode>> modes_;  // of each point
   std::set<Mode> seen_;
+  std::optional<Mode> last_mode_;
   std::map<Mode, Part> parts_;
 };
 

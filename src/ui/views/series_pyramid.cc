@@ -35,12 +35,21 @@ void SeriesPyramid::append(std::int64_t step, std::int64_t unix_ns, double value
   steps_.push_back(step);
   times_.push_back(unix_ns);
   values_.push_back(value);
-  std::size_t place = values_.size() - 1;
-  for (std::vector<SeriesSummary>& level : levels_) {
-    place /= kFan;
-    if (level.size() <= place) level.emplace_back();
-    level[place].add(value);
+  std::size_t count = values_.size() - 1;  // of what the level below has had before
+  if (count % kFan == 0) levels_[0].emplace_back();
+  levels_[0].back().add(value);
+  // What has become whole goes into the level above.
+  for (std::size_t k = 1; k < kLevels && ++count % kFan == 0; ++k) {
+    count = count / kFan - 1;
+    if (count % kFan == 0) levels_[k].emplace_back();
+    levels_[k].back().add(levels_[k - 1].back());
   }
+}
+
+void SeriesPyramid::make_room(std::size_t count) {
+  trainwarden::make_room(steps_, count);
+  trainwarden::make_room(times_, count);
+  trainwarden::make_room(values_, count);
 }
 
 std::size_t SeriesPyramid::at_or_after(std::int64_t step) const {

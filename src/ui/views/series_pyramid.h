@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/large_memory.h"
+
 namespace trainwarden::views {
 
 struct SeriesSummary {
@@ -35,6 +37,8 @@ struct SeriesBucket {
 
 class SeriesPyramid {
  public:
+  // For so many more: their memory is then taken at once.
+  void make_room(std::size_t count);
   // `step` is greater than all before.
   void append(std::int64_t step, std::int64_t unix_ns, double value);
 
@@ -53,10 +57,14 @@ class SeriesPyramid {
   static constexpr std::size_t kFan = 64;
   static constexpr std::size_t kLevels = 4;  // the last one sums up 16 million each
 
-  std::vector<std::int64_t> steps_;
-  std::vector<std::int64_t> times_;
-  std::vector<double> values_;
-  std::array<std::vector<SeriesSummary>, kLevels> levels_;  // levels_[k][i]: of the values from i * 64^(k+1) on
+  template <class T>
+  using Long = std::vector<T, LargeAllocator<T>>;
+  Long<std::int64_t> steps_;
+  Long<std::int64_t> times_;
+  Long<double> values_;
+  // levels_[k][i]: of the 64^(k+1) values from i * 64^(k+1) on. The last ones of each level are not whole; those above
+  // the first then lack some.
+  std::array<std::vector<SeriesSummary>, kLevels> levels_;
 };
 
 }  // namespace trainwarden::views

@@ -125,23 +125,58 @@ Result<RunOnShelf> Shelf::find(std::string_view id) const {
                                              printable(id), place_.address()));
 }
 
+Result<Shelf::Kept> Shelf::open_run(const RunOnShelf& run) const {
+  const RunMark mark = mark_of(run.location);  // first: what changes meanwhile is noticed at the next look
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto trial, TrialAccess::open(run.location));
+  Kept kept;
+  kept.run = std::make_shared<OpenRun>(run.name, std::move(trial));
+  kept.mark = mark;
+  return kept;
+}
+
+// As it lies there now.
+Shelf::KeptRuns::iterator Shelf::find_kept(std::string_view id) {
+  const auto kept = kept_.find(id);
+  if (kept == kept_.end() || kept->second.mark == mark_of(kept->second.run->location())) return kept;
+  kept_.erase(kept);  // it is gone, or another one by now; who uses it keeps it
+  return kept_.end();
+}
+
+// Other runs are served while one is opened.
+Result<Shelf::Kept*> Shelf::kept_run(std::string_view id, const RunOnShelf* listed,
+                                     std::unique_lock<std::mutex>& lock) {
+  opened_.wait(lock, [&] { return !opening_.contains(id); });
+  if (const auto kept = find_kept(id); kept != kept_.end()) return &kept->second;
+  const auto opening = opening_.emplace(id).first;
+  lock.unlock();
+  const Result<RunOnShelf> place = listed != nullptr ? Result<RunOnShelf>(*listed) : find(id);
+  Result<Kept> opened = place.ok() ? open_run(*place) : Result<Kept>(place.status());
+  lock.lock();
+  opening_.erase(opening);
+  opened_.notify_all();
+  if (!opened.ok()) return opened.status();
+  if (kept_.size() >= most_open_) close_oldest();
+  return &kept_.emplace(id, *std::move(opened)).first->second;
+}
+
 Result<std::shared_ptr<OpenRun>> Shelf::run(std::string_view id) {
+  std::unique_lock lock(mutex_);
+  TRAINWARDEN_ASSIGN_OR_RETURN(Kept* const kept, kept_run(id, nullptr, lock));
+  kept->looked_at = ++looks_;
+  kept->listed_only = false;
+  return kept->run;
+}
+
+Result<std::shared_ptr<OpenRun>> Shelf::listed_run(const RunOnShelf& listed) {
+  std::unique_lock lock(mutex_);
+  TRAINWARDEN_ASSIGN_OR_RETURN(Kept* const kept, kept_run(listed.id, &listed, lock));
+  return kept->run;
+}
+
+void Shelf::close_listed(std::string_view id) {
   const std::lock_guard lock(mutex_);
   const auto kept = kept_.find(id);
-  if (kept != kept_.end() && kept->second.mark == mark_of(kept->second.run->location())) {
-    kept->second.looked_at = ++looks_;
-    return kept->second.run;
-  }
-  if (kept != kept_.end()) kept_.erase(kept);  // it is gone, or another one by now; who uses it keeps it
-  const auto found = find(id);
-  if (!found.ok()) return found.status();
-  const RunMark mark = mark_of(found->location);  // first: what changes meanwhile is noticed at the next look
-  auto trial = TrialAccess::open(found->location);
-  if (!trial.ok()) return trial.status();
-  auto run = std::make_shared<OpenRun>(found->name, *std::move(trial));
-  if (kept_.size() >= most_open_) close_oldest();
-  kept_.emplace(found->id, Kept{run, mark, ++looks_});
-  return run;
+  if (kept != kept_.end() && kept->second.listed_only) kept_.erase(kept);
 }
 
 // Whoever uses it now keeps it until it is done.

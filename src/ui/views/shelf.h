@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <typeindex>
 #include <vector>
@@ -94,6 +96,7 @@ class Shelf {
   static Result<std::unique_ptr<Shelf>> open(const storage::Location& place, std::size_t most_open = 256);
 
   const storage::Location& place() const { return place_; }
+  bool is_run() const { return is_run_; }  // the place is one run
   // The file that maps the attention of all runs here (views/attention); empty: each run's own. Set before others look.
   void set_attention_file(std::filesystem::path file) { attention_file_ = std::move(file); }
   const std::filesystem::path& attention_file() const { return attention_file_; }
@@ -102,14 +105,19 @@ class Shelf {
   // The one that lies there now: of a run that was removed and made again under its name the new one.
   // Also what is no run of the list: a black box of one of them, which is called "RUN/blackbox/NAME". kNotFound when
   // none has this id; the errors of Trial::open.
+  // Whoever asks for a run that another thread is opening waits for that one; other runs do not wait.
   Result<std::shared_ptr<OpenRun>> run(std::string_view id);
-  // What a view remembers of all runs, made with T(place, is one run) at first. One object a type, for as long as the
-  // shelf; T must be safe for threads itself.
+  // The same for the list of runs, which looks at each once and knows where it lies.
+  Result<std::shared_ptr<OpenRun>> listed_run(const RunOnShelf& listed);
+  // Closes the run, unless somebody else than the list has asked for it.
+  void close_listed(std::string_view id);
+  // What a view remembers of all runs, made with T(shelf) at first. One object a type, for as long as the shelf; T must
+  // be safe for threads itself.
   template <class T>
   T& memory() {
     const std::lock_guard lock(memories_mutex_);
     std::shared_ptr<void>& slot = memories_[std::type_index(typeid(T))];
-    if (!slot) slot = std::make_shared<T>(place_, is_run_);
+    if (!slot) slot = std::make_shared<T>(*this);
     return *static_cast<T*>(slot.get());
   }
 
@@ -118,9 +126,14 @@ class Shelf {
     std::shared_ptr<OpenRun> run;
     RunMark mark = 0;
     std::uint64_t looked_at = 0;
+    bool listed_only = true;  // nobody but the list has asked for it
   };
+  using KeptRuns = std::map<std::string, Kept, std::less<>>;  // by id
   Shelf(storage::Location place, bool is_run, std::size_t most_open);
   Result<RunOnShelf> find(std::string_view id) const;
+  Result<Kept*> kept_run(std::string_view id, const RunOnShelf* listed, std::unique_lock<std::mutex>& lock);
+  Result<Kept> open_run(const RunOnShelf& run) const;
+  KeptRuns::iterator find_kept(std::string_view id);
   void close_oldest();
 
   const storage::Location place_;
@@ -128,7 +141,9 @@ class Shelf {
   const std::size_t most_open_;
   std::filesystem::path attention_file_;
   std::mutex mutex_;
-  std::map<std::string, Kept, std::less<>> kept_;  // by id
+  KeptRuns kept_;
+  std::set<std::string, std::less<>> opening_;  // ids
+  std::condition_variable opened_;
   std::uint64_t looks_ = 0;
   std::mutex memories_mutex_;
   std::map<std::type_index, std::shared_ptr<void>> memories_;

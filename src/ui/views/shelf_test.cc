@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,30 @@ TEST_F(ShelfTest, KeepsARunThatIsUsedAfterItWasClosed) {
   ASSERT_TRUE((*shelf)->run(run_id_of("b")).ok());
   EXPECT_EQ(use->run().name(), "a");
   EXPECT_EQ(use->trial().steps().size(), 0U);
+}
+
+TEST_F(ShelfTest, ClosesWhatTheListAloneHasAskedFor) {
+  add_run("a");
+  add_run("b");
+  const auto shelf = Shelf::open(folder_);
+  const auto runs = (*shelf)->list();
+  const std::weak_ptr<OpenRun> a = *(*shelf)->listed_run(runs->at(0));
+  const std::weak_ptr<OpenRun> b = *(*shelf)->listed_run(runs->at(1));
+  EXPECT_EQ(*(*shelf)->run(run_id_of("b")), b.lock()) << "it is opened once";
+  (*shelf)->close_listed(run_id_of("a"));
+  (*shelf)->close_listed(run_id_of("b"));
+  EXPECT_TRUE(a.expired());
+  EXPECT_FALSE(b.expired()) << "somebody looks at it";
+}
+
+TEST_F(ShelfTest, OpensARunOnceForAllWhoAskAtOnce) {
+  add_run("a");
+  const auto shelf = Shelf::open(folder_);
+  std::vector<std::shared_ptr<OpenRun>> found(4);
+  std::vector<std::thread> threads;
+  for (auto& run : found) threads.emplace_back([&] { run = *(*shelf)->run(run_id_of("a")); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& run : found) EXPECT_EQ(run, found[0]);
 }
 
 TEST_F(ShelfTest, SaysThatThereIsNoFolder) {
