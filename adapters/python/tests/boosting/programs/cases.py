@@ -40,7 +40,7 @@ def leaking_column(fault):
     features, labels = additive(8000, 0.2)
     if fault:
         features[:, 0] = labels
-    return Case(features, labels, rounds=20, least_rows=50)
+    return Case(features, labels, rounds=20, rate=0.1, least_rows=50)
 
 
 def no_learning(fault):

@@ -387,7 +387,7 @@ class Examiner:
         if is_new:
             self._fulls = 0
             self._graphs.begin_again()
-            self._allowance.begin_again(self._step + 1)
+            self._allowance.begin_again(self._hook.mode_step + 1)
         if self._look is not None:
             self._look.before = None
         self._writer.begin_again(self._training)
