@@ -57,4 +57,15 @@ bool Case::is_ill() const {
   return symptoms.has_diverged || symptoms.learns_nothing || symptoms.loses_what_it_learned;
 }
 
+std::string Case::kind_of_optimizer() const {
+  if (structure().optimizers.empty()) return "the optimizer";
+  const std::string& kind = structure().optimizers.front().kind;
+  return kind.empty() ? "the program's own update" : kind;
+}
+
+bool Case::is_adaptive() const {
+  const std::string kind = kind_of_optimizer();
+  return contains(kind, "Adam") || kind == "RMSprop";
+}
+
 }  // namespace trainwarden::diagnosis

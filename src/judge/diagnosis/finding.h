@@ -38,6 +38,8 @@ struct Case {
   std::string kind_of_owner(const Parameter& parameter) const;  // of the module that has it; empty where none is known
   // How many times too large the weights of matrices and kernels are, by the median; NaN where there are none.
   double weight_gain(const Snapshot& snapshot) const;
+  std::string kind_of_optimizer() const;  // of the first one, or words for what is not known
+  bool is_adaptive() const;               // is a step of it as large as the rate, whatever the gradients are?
   const Graph* graph() const { return history.graphs.empty() ? nullptr : &history.graphs.front(); }
 };
 
@@ -45,6 +47,7 @@ using Findings = std::vector<CauseFinding>;
 // Each adds what it finds. One file a class of faults.
 void look_at_wiring(const Case& seen, Findings& findings);
 void look_at_rates(const Case& seen, Findings& findings);
+void look_at_rounding(const Case& seen, Findings& findings);
 void look_at_start(const Case& seen, Findings& findings);  // initialisation, activations
 void look_at_graph(const Case& seen, Findings& findings);  // of the loss, as a whole
 void look_at_axes(const Case& seen, Findings& findings);   // of softmax and sums, of time

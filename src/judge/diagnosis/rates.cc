@@ -80,12 +80,6 @@ double setting(const Case& seen, std::string_view key) {
   return kUnknown;
 }
 
-std::string kind_of_optimizer(const Case& seen) {
-  if (seen.structure().optimizers.empty()) return "the optimizer";
-  const std::string& kind = seen.structure().optimizers.front().kind;
-  return kind.empty() ? "the program's own update" : kind;
-}
-
 // What the optimizer says; of a program that changes its weights itself, what a step changes for each unit of gradient.
 double learning_rate(const Case& seen) {
   if (const double said = setting(seen, "lr"); std::isfinite(said)) return said;
@@ -133,10 +127,6 @@ bool rises_at_start(const Case& seen) {
   const Values& losses = seen.history.losses.values;
   if (losses.size() < 8 || seen.symptoms.is_adversarial) return false;
   return *std::max_element(losses.begin() + 1, losses.begin() + 6) > 1.5 * std::abs(losses[0]);
-}
-
-bool is_adaptive(const Case& seen) {
-  return contains(kind_of_optimizer(seen), "Adam") || kind_of_optimizer(seen) == "RMSprop";
 }
 
 bool attends(const Case& seen) {
@@ -191,7 +181,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
       ratios.early > 0.02 && !symptoms.is_adversarial)
     confidence = std::max(confidence, 0.55);
   if (confidence == 0 && symptoms.has_diverged && symptoms.train.count > 3) confidence = 0.45;
-  if (is_adaptive(seen)) {
+  if (seen.is_adaptive()) {
     // Its steps are as large as the rate, whatever the gradients are.
     const bool bursts = symptoms.train.peak > 100 * std::max(std::abs(symptoms.train.first), 1.0);
     const double highest = std::max(rate, median_of(seen.history, "rate"));
@@ -204,7 +194,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   std::vector<std::string> evidence = seen.course();
   evidence.insert(evidence.begin(), fmt::format("the first steps changed the weights by {} % of their size each (0.1 "
                                                 "to 3 % is usual), at a learning rate of {} of {}",
-                                                number(100 * ratios.early), number(rate), kind_of_optimizer(seen)));
+                                                number(100 * ratios.early), number(rate), seen.kind_of_optimizer()));
   if (has_overshot)
     evidence.push_back(fmt::format("the weights have grown to {} times what they began with", number(ratios.grown)));
   if (have_weights_grown(seen))
@@ -215,7 +205,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
     evidence.push_back(fmt::format("the loss peaked at {}", number(symptoms.train.peak)));
   findings.push_back({"learning_rate_too_high",
                       confidence,
-                      fmt::format("The learning rate of {} ({}) is too high", number(rate), kind_of_optimizer(seen)),
+                      fmt::format("The learning rate of {} ({}) is too high", number(rate), seen.kind_of_optimizer()),
                       std::move(evidence),
                       {},
                       std::max<std::int64_t>(0, symptoms.train.first_bad_step),
@@ -248,7 +238,7 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
       evidence.begin(),
       fmt::format(
           "a step changes the weights by {} % of their size (0.1 to 3 % is usual), at a learning rate of {} of {}",
-          number(100 * ratios.typical), number(learning_rate(seen)), kind_of_optimizer(seen)));
+          number(100 * ratios.typical), number(learning_rate(seen)), seen.kind_of_optimizer()));
   // A step is as long as the rate is large, as far as its gradients are the same.
   evidence.insert(evidence.begin() + 1, fmt::format("a learning rate of about {} would change them by 0.1 %",
                                                     number(learning_rate(seen) * 1e-3 / ratios.typical)));
@@ -256,7 +246,7 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
   findings.push_back(
       {"learning_rate_too_low",
        confidence,
-       fmt::format("The learning rate of {} ({}) is too low", number(learning_rate(seen)), kind_of_optimizer(seen)),
+       fmt::format("The learning rate of {} ({}) is too low", number(learning_rate(seen)), seen.kind_of_optimizer()),
        std::move(evidence),
        {},
        1,
@@ -341,7 +331,7 @@ void look_for_clipping(const Case& seen, Findings& findings) {
   const double share = median(shares);
   const bool slow = seen.symptoms.learns_nothing || seen.symptoms.learns_slowly || !seen.symptoms.learns_well;
   // Adam and its kin do not feel the scale of gradients.
-  const bool feels_scale = kind_of_optimizer(seen) == "SGD";
+  const bool feels_scale = seen.kind_of_optimizer() == "SGD";
   if (share > (feels_scale && slow ? 0.1 : 0.03)) return;
   // A loss that has come most of its way down shows that the steps are large enough: limit and rate fit together.
   const bool has_arrived = seen.symptoms.train.late < 0.2 * seen.symptoms.train.first;
@@ -378,61 +368,6 @@ void look_for_clipped_values(const Case& seen, Findings& findings) {
                       seen.place("clip")});
 }
 
-// The share of elements that change with a step of an adaptive optimizer at its full rate, late in the training. Such a
-// step is as large as the rate, however small gradients have become. 1 where that does not hold, or is not known.
-double late_share(const Case& seen, std::size_t parameter) {
-  constexpr double kLate = 0.5, kFullRate = 0.5;
-  if (!is_adaptive(seen) || seen.snapshots().empty()) return 1;
-  double highest = 0;
-  for (const Snapshot& snapshot : seen.snapshots()) highest = std::fmax(highest, snapshot.at("rate"));
-  Values shares;
-  for (const Snapshot& snapshot : seen.snapshots()) {
-    const double rate = snapshot.at("rate"), share = snapshot.at("update_share", parameter);
-    const bool is_late = static_cast<double>(snapshot.step) > kLate * static_cast<double>(seen.symptoms.steps);
-    if (is_late && std::isfinite(share) && !(rate < kFullRate * highest)) shares.push_back(share);
-  }
-  return shares.size() >= 2 ? median(shares) : 1;
-}
-
-void look_for_rounding(const Case& seen, Findings& findings) {
-  const auto& parameters = seen.structure().parameters;
-  std::size_t low = 0, lost = 0, copies = 0;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const double epsilon = parameters[i].dtype == "bfloat16" ? 0.0039 : parameters[i].dtype == "float16" ? 0.00049 : 0;
-    if (epsilon == 0 || parameters[i].shape.size() < 2) continue;
-    if (parameters[i].optimizers.empty() && parameters[i].trainable) continue;
-    if (parameters[i].optimizers.empty()) {
-      const double moved = median_of(seen.history, "changed_share", i);
-      copies += moved > 0 && moved < 0.4 ? 1 : 0;
-      continue;
-    }
-    ++low;
-    const double gradient = median_of(seen.history, "gradient", i), update = median_of(seen.history, "update", i),
-                 weight = median_of(seen.history, "weight", i);
-    const double share = std::min(median_of(seen.history, "update_share", i), late_share(seen, i));
-    if (gradient > 0 && (update < epsilon * weight / 4 || share < 0.35)) ++lost;
-  }
-  if (copies > 0 && low == 0) {
-    findings.push_back(
-        {"updates_lost_to_rounding",
-         0.82,
-         fmt::format("{} weights in half precision follow others, and most of their changes are rounded away", copies),
-         {"less than 40 % of their elements change with a step: an average of weights needs float32"},
-         {},
-         1,
-         {}});
-  }
-  if (low == 0 || lost * 2 < low || seen.symptoms.skill > 0.9) return;
-  findings.push_back(
-      {"updates_lost_to_rounding",
-       0.85,
-       fmt::format("Updates of {} of {} weights in half precision are smaller than their rounding", lost, low),
-       {fmt::format("the weights are {}", parameters.front().dtype), seen.course().front()},
-       {},
-       1,
-       seen.place("optimizer")});
-}
-
 void look_for_momentum(const Case& seen, Findings& findings) {
   const double momentum =
       std::isfinite(setting(seen, "momentum")) ? setting(seen, "momentum") : setting(seen, "betas/0");
@@ -445,7 +380,7 @@ void look_for_momentum(const Case& seen, Findings& findings) {
       {"momentum_too_high",
        swings ? 0.85 : 0.35,
        fmt::format("A momentum of {} makes the weights swing", number(momentum)),
-       {fmt::format("{} has a momentum of {}", kind_of_optimizer(seen), number(momentum)), seen.course().front()},
+       {fmt::format("{} has a momentum of {}", seen.kind_of_optimizer(), number(momentum)), seen.course().front()},
        {},
        0,
        seen.place("optimizer")});
@@ -534,7 +469,7 @@ void look_for_scaled_loss(const Case& seen, Findings& findings) {
     if (const double factor = snapshot.at("loss") / snapshot.at("compared_loss"); std::isfinite(factor))
       factors.push_back(factor);
   }
-  if (factors.size() < 3 || is_adaptive(seen)) return;  // which do not feel it
+  if (factors.size() < 3 || seen.is_adaptive()) return;  // which do not feel it
   const auto [low, high] = std::minmax_element(factors.begin(), factors.end());
   const bool is_ill = seen.symptoms.has_diverged || seen.symptoms.learns_nothing || seen.symptoms.is_rough;
   if (!(*low > kMany) || *high > 1.001 * *low || !is_ill) return;
@@ -555,7 +490,7 @@ void look_for_scaled_loss(const Case& seen, Findings& findings) {
 void look_for_decay(const Case& seen, Findings& findings) {
   const double decay = setting(seen, "weight_decay"), rate = setting(seen, "lr");
   // Adam takes the decay for a part of the gradient: where gradients are small it decides where the steps go.
-  const bool is_coupled = is_one_of(kind_of_optimizer(seen), {"Adam", "NAdam", "RAdam", "RMSprop", "Adagrad"});
+  const bool is_coupled = is_one_of(seen.kind_of_optimizer(), {"Adam", "NAdam", "RAdam", "RMSprop", "Adagrad"});
   if (!(decay >= (is_coupled ? 1e-3 : 0.05)) || !std::isfinite(rate)) return;
   const auto& parameters = seen.structure().parameters;
   const auto& snapshots = seen.snapshots();
@@ -609,7 +544,6 @@ void look_at_rates(const Case& seen, Findings& findings) {
   look_for_schedule(seen, findings);
   look_for_clipping(seen, findings);
   look_for_clipped_values(seen, findings);
-  look_for_rounding(seen, findings);
   look_for_momentum(seen, findings);
   look_for_explosion(seen, ratios, findings);
   look_for_scaled_loss(seen, findings);
