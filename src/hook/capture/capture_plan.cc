@@ -355,6 +355,15 @@ std::int64_t CapturePlan::idle_until() const {
   return until;
 }
 
+// The first step from this one on that the black box holds; none where numbers of steps end.
+std::optional<std::int64_t> CapturePlan::next_boxed_step() const {
+  const std::int64_t past = mode_step_ % box_factor();
+  if (past == 0) return mode_step_;
+  const std::int64_t ahead = box_factor() - past;
+  if (mode_step_ > std::numeric_limits<std::int64_t>::max() - ahead) return std::nullopt;
+  return mode_step_ + ahead;
+}
+
 StepDemand CapturePlan::demand_now() const {
   StepDemand demand;
   demand.save_interval = std::numeric_limits<std::int64_t>::max();
@@ -400,9 +409,8 @@ std::optional<std::int64_t> CapturePlan::next_wanted_step(const Membership& memb
   for (const std::uint32_t index : membership.collections_) {
     const Planned& planned = planned_[index];
     if (planned.in_black_box) {
-      const std::int64_t factor = box_factor();
-      const std::int64_t held = (mode_step_ + factor - 1) / factor * factor;
-      if (!next || held < *next) next = held;
+      const auto boxed = next_boxed_step();
+      if (boxed && (!next || *boxed < *next)) next = boxed;
     }
     for (const Demand& demand : planned.demands) {
       const auto step = demand.save[mode_]->next_wanted(mode_step_, interval_factor(planned, demand));
@@ -478,8 +486,8 @@ const Membership& CapturePlan::intern(Indices collections, Indices declared) {
 }
 
 FormBits CapturePlan::wanted_now(const Planned& planned) const {
-  const std::int64_t since_boxed = (mode_step_ + together_ - 1) % box_factor();
-  unsigned form = planned.in_black_box && since_boxed < together_ ? kBlackBoxBit : 0u;
+  const auto boxed = planned.in_black_box ? next_boxed_step() : std::nullopt;
+  unsigned form = boxed && *boxed - mode_step_ < together_ ? kBlackBoxBit : 0u;
   for (const Demand& demand : planned.demands) form |= wanted_now(planned, demand);
   return static_cast<FormBits>(form);
 }

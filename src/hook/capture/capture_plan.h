@@ -131,6 +131,7 @@ class CapturePlan {
   StepDemand demand_now() const;
   bool any_restrained_now() const;
   std::int64_t idle_until() const;
+  std::optional<std::int64_t> next_boxed_step() const;
   void work_out();
   bool wants_now(const SaveSchedule& schedule, std::int64_t factor) const;
   bool lists_now(const SaveSchedule& schedule) const;
