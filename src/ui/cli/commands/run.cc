@@ -126,7 +126,7 @@ Result<std::map<std::string, std::string>> rule_environment(const RunOptions& op
                                guard_environment(judging.places.inside, judging.on_fire_inside, options.rules.mute));
   const auto needs = rules::union_of_needs(judging.beside);
   if (!needs.empty()) environment[variable::kNeeds] = rules::encode_needs(needs);
-  if (!judging.rule_ids.empty() && std::getenv(variable::kExamine) == nullptr) environment[variable::kExamine] = "1";
+  if (std::getenv(variable::kExamine) == nullptr) environment[variable::kExamine] = "1";
   if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(variable::kBlackBox) == nullptr) {
     environment[variable::kBlackBox] = kBlackBoxSteps;
     environment[variable::kBlackBoxSampled] = "1";  // what nobody has asked for costs what the budget leaves
@@ -265,15 +265,23 @@ int run_exit_code(const ProgramResult& result, const watch::RuleReport& inside) 
 // More rules than somebody names by hand: a set of them.
 constexpr std::size_t kManyRules = 8;
 
+bool has_nothing_to_say(const diagnosis::Diagnosis& diagnosis) {
+  return diagnosis.findings.empty() && diagnosis.symptoms.train.not_finite == 0;
+}
+
 // The diagnosis first and the rules in short; of a training that was not examined what each rule has to say, unless
-// they are so many that most have nothing to judge.
+// they are so many that most have nothing to judge. Without rules, what is wrong with it or that nothing was found.
 void print_judgement(const ProgramPlan& plan, const watch::RuleReport& report) {
   const auto trial = Trial::open(plan.run);
   const auto diagnosis = trial.ok() ? rules::diagnose_run(**trial) : diagnosis::Diagnosis();
-  if (diagnosis.examined == 0 && report.statuses.size() < kManyRules) return print_report(stderr, report);
+  const bool judged = !report.statuses.empty();
+  if (judged && diagnosis.examined == 0 && report.statuses.size() < kManyRules) return print_report(stderr, report);
+  if (!judged && diagnosis.examined == 0 && has_nothing_to_say(diagnosis)) return;
   print_diagnosis(stderr, diagnosis, trial.ok() ? views::failure_of(**trial) : std::string(), false);
-  print_report_in_short(stderr, report);
-  emit(stderr, "All of it: {} diagnose {} --whole\n", typed_program(), typed_run(plan.run));
+  if (judged) print_report_in_short(stderr, report);
+  if (judged || !has_nothing_to_say(diagnosis)) {
+    emit(stderr, "All of it: {} diagnose {} --whole\n", typed_program(), typed_run(plan.run));
+  }
 }
 
 void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result,
@@ -297,9 +305,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
       emit(stderr, "trainwarden: what its machine did is kept: {} system {}\n", typed_program(), typed_run(plan.run));
   }
   if (!result.judging.status.ok()) report_error(result.judging.status);
-  if (!result.judging.report.statuses.empty()) {
-    print_judgement(plan, result.judging.report);
-  }
+  print_judgement(plan, result.judging.report);
   print_backlog(plan.run, result.judging.backlog);
   if (!inside.statuses.empty()) {
     emit(stderr, "trainwarden: the rules inside the program:\n");
