@@ -11,6 +11,8 @@ from untouched import EVERYTHING, Runner
 import trainwarden
 
 WHOLE = ["bias", "gradient/bias", "gradient/kernel", "kernel"]
+# What optax.MultiSteps keeps from batch to batch.
+ACCUMULATED = [f"optimizer_state/{name}" for name in ("bias/acc_grads", "kernel/acc_grads", "gradient_step", "mini_step")]
 # The steps, the tensors, and what is said of those that cannot be had.
 EXPECTED = {
     "sharded": (4, ["loss", *WHOLE], None),
@@ -20,7 +22,7 @@ EXPECTED = {
     "pmap": (0, [], "a training was traced, and nothing of it captured: it is not called through jax.jit"),
     "cond": (4, [], "7 tensors within cond of a jitted function cannot be captured"),
     "while_loop": (4, ["bias", "kernel", "loss"], "4 tensors within while of a jitted function cannot be captured"),
-    "multi_steps": (4, ["loss", *WHOLE], None),
+    "multi_steps": (4, ["loss", *WHOLE, *ACCUMULATED], None),
     "two_models": (
         4,
         ["loss", "loss#1", *WHOLE, "model_1/bias", "model_1/kernel", "gradient/model_1/bias", "gradient/model_1/kernel"],
