@@ -133,6 +133,21 @@ TEST(Signs, TheLossOfAPolicyIsNoMeasure) {
   EXPECT_FALSE(loss(1));
 }
 
+TEST(Signs, APolicyThatUnlearnsWhatHadAnAdvantage) {
+  const auto how_sure = [](const char* root, int factor) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = "";
+    training.graph = fmt::format(R"([{},["Mean",[2],{{}}],["Mul",[3],{{"factor":{}}}],["Squeeze",[4],{{}}],)"
+                                 R"(["Gather",[5],{{}}],["Sub",[6],{{}}],["leaf",[],{{}}]])",
+                                 root, factor);
+    return confidence_of(training.diagnosis(), "loss_sign");
+  };
+  EXPECT_GT(how_sure(R"(["Add",[1],{}])", 0), 0.2);
+  EXPECT_EQ(how_sure(R"(["Neg",[1],{}])", 0), 0);
+  EXPECT_EQ(how_sure(R"(["Add",[1],{}])", -1), 0);
+}
+
 TEST(Signs, DistancesThatAreTakenForScores) {
   const auto scores = [](const char* between) {
     return cause_of_graph(

@@ -79,6 +79,33 @@ void look_for_minimised_likelihood(const Case& seen, const Graph& graph, Finding
                       seen.place("backward")});
 }
 
+// The signs with which likelihoods of what was chosen, each weighted by an advantage of either sign, go into the loss.
+std::set<int> signs_of_choices(const Graph& graph) {
+  std::set<int> signs;
+  for (const Signed& weighted : reached_from(graph, {0, 1})) {
+    const GraphNode& node = graph.nodes[weighted.node];
+    const auto factor = node.settings.find("factor");
+    if (node.operation != "Mul" || factor == node.settings.end() || factor->second != 0 || node.from.empty()) continue;
+    for (const Signed& each : reached_from(graph, {node.from.front(), weighted.sign})) {
+      if (graph.nodes[each.node].operation == "Gather") signs.insert(each.sign);
+    }
+  }
+  return signs;
+}
+
+// Who trains a policy makes what had an advantage more likely. Some turn the advantage's sign themselves, which the
+// graph does not show.
+void look_for_reversed_policy(const Case& seen, const Graph& graph, Findings& findings) {
+  if (signs_of_choices(graph) != std::set<int>{1}) return;
+  findings.push_back({"loss_sign",
+                      0.6,
+                      "The loss of the policy has no minus: what had an advantage becomes less likely",
+                      {"the likelihood of what was chosen, times its advantage, goes into the loss with a plus"},
+                      {"a program that turns the sign of its advantages before looks the same"},
+                      0,
+                      seen.place("backward")});
+}
+
 // Past what adds a constant, or multiplies with a positive one.
 std::size_t past_constants(const Graph& graph, std::size_t at) {
   for (std::size_t step = 0; step < graph.nodes.size(); ++step) {
@@ -209,6 +236,7 @@ void look_at_signs(const Case& seen, Findings& findings) {
   const Graph* const graph = seen.graph();
   if (graph == nullptr || graph->nodes.empty()) return;
   look_for_minimised_likelihood(seen, *graph, findings);
+  look_for_reversed_policy(seen, *graph, findings);
   look_for_minimised_overlap(seen, *graph, findings);
   look_for_reversed_scores(seen, *graph, findings);
 }
