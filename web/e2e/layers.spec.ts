@@ -67,3 +67,17 @@ test('layers are zoomed by a drag and the wheel, a double click shows all, and w
   expect(page.url(), 'the first click of two opens nothing').toContain('/layers/layers');
   await expect(page.getByRole('button', { name: 'Reset zoom' })).toBeDisabled();
 });
+
+test('where a long run is zoomed, each step has a column of its own', async ({ page, runs, server }) => {
+  runs.write('layers', 'long', 3000);
+  await visit(page, server, '#/run/long/layers?from=1000&to=1019');
+  const map = page.locator('.ly-map');
+  await expect(map).toBeVisible();
+  const { x, y, width } = (await map.boundingBox())!;
+  await expect.poll(async () => {
+    await page.mouse.move(x + 0.5 * width, y + 100);
+    await page.mouse.move(x + 0.6 * width, y + 100);
+    return page.locator('.ly-readout').textContent();
+  }).toMatch(/, step 1,0\d\d: /);
+  await picture(page, 'layers-fine');
+});

@@ -1,5 +1,6 @@
 // Layers over steps.
 #include <chrono>
+#include <limits>
 
 #include "ui/answers/replies.h"
 #include "ui/answers/route.h"
@@ -11,6 +12,7 @@ namespace {
 using format::OrderedJson;
 
 constexpr std::int64_t kMostLayerColumns = 2048;
+constexpr std::int64_t kFarthestStep = std::numeric_limits<std::int64_t>::max();
 // So long one answer reads while others wait for the run; what is left then comes with the next.
 constexpr std::chrono::milliseconds kLayerPatience(200);
 
@@ -21,6 +23,9 @@ Result<views::LayerQuestion> layer_question_of(const views::Query& query) {
   TRAINWARDEN_ASSIGN_OR_RETURN(question.mode, query.mode());
   if (question.mode == Mode::kGlobal) question.mode.reset();
   question.worker = query.text("worker");
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.stretch.from,
+                               query.integer("from", -kFarthestStep, kFarthestStep, -kFarthestStep));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.stretch.to, query.integer("to", -kFarthestStep, kFarthestStep, kFarthestStep));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t columns, query.integer("columns", 1, kMostLayerColumns, 1024));
   question.columns = static_cast<std::size_t>(columns);
   return question;
@@ -77,7 +82,8 @@ OrderedJson kept_json(const std::vector<views::KeptCollection>& kept) {
 }
 
 Result<Reply> layers_over_steps(const Request& request, const Services& services) {
-  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"quantity", "collection", "mode", "worker", "columns"}));
+  TRAINWARDEN_RETURN_IF_ERROR(
+      request.query.only({"quantity", "collection", "mode", "worker", "from", "to", "columns"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::LayerQuestion question, layer_question_of(request.query));
   TRAINWARDEN_ASSIGN_OR_RETURN(auto use, use_run(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::LayerLook look, views::look_at_layers(use, question, kLayerPatience));

@@ -13,8 +13,9 @@ constexpr std::size_t kCoarse = 32;
 
 }  // namespace
 
-LayerReading::LayerReading(LayerQuantity quantity, std::optional<Mode> mode, std::vector<LayerTensor> layers)
-    : quantity_(quantity), mode_(mode), layers_(std::move(layers)), grid_(layers_.size()) {
+LayerReading::LayerReading(LayerQuantity quantity, std::optional<Mode> mode, LayerStretch stretch,
+                           std::vector<LayerTensor> layers)
+    : quantity_(quantity), mode_(mode), stretch_(stretch), layers_(std::move(layers)), grid_(layers_.size()) {
   for (std::size_t row = 0; row < layers_.size(); ++row) {
     const std::uint32_t tensor = layers_[row].tensor;
     if (tensor >= row_of_.size()) row_of_.resize(tensor + std::size_t{1}, kNoRow);
@@ -70,6 +71,7 @@ void LayerReading::extend(trial::WorkerJournal& worker, std::int64_t last_step) 
     highest_step_ = std::max(highest_step_, step.global_step);
     const auto place = static_cast<std::uint32_t>(looked_at_);
     if (mode_ && step.mode != *mode_) continue;
+    if (step.global_step < stretch_.from || step.global_step > stretch_.to) continue;
     // The newest record of a step holds.
     if (holds(index, place) && worker.step_index(step.global_step) == place)
       steps_.push_back({step.global_step, place});

@@ -1,6 +1,7 @@
 // LayerReading: one number of the layers of one worker over its steps, read little by little.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -25,10 +26,17 @@ struct LayerTensor {
   friend bool operator==(const LayerTensor&, const LayerTensor&) = default;
 };
 
+// Global steps, both ends included.
+struct LayerStretch {
+  std::int64_t from = std::numeric_limits<std::int64_t>::min();
+  std::int64_t to = std::numeric_limits<std::int64_t>::max();
+  friend auto operator<=>(const LayerStretch&, const LayerStretch&) = default;
+};
+
 // Use it with the worker that it was made for.
 class LayerReading {
  public:
-  LayerReading(LayerQuantity quantity, std::optional<Mode> mode, std::vector<LayerTensor> layers);
+  LayerReading(LayerQuantity quantity, std::optional<Mode> mode, LayerStretch stretch, std::vector<LayerTensor> layers);
 
   // Takes in the steps that came since, up to `last_step`. A training that went back to an earlier step has written
   // steps again: all is read anew then.
@@ -63,6 +71,7 @@ class LayerReading {
 
   const LayerQuantity quantity_;
   const std::optional<Mode> mode_;
+  const LayerStretch stretch_;
   const std::vector<LayerTensor> layers_;
   std::vector<std::uint32_t> row_of_;  // by the reader's tensor; kNoRow
   std::vector<std::int8_t> holds_;     // by the index's groups: 1, 0, or -1 where nobody has looked

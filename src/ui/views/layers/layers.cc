@@ -11,7 +11,6 @@
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "read/trial/trial_access.h"
-#include "ui/views/layers/layer_reading.h"
 
 namespace trainwarden::views {
 namespace {
@@ -23,8 +22,9 @@ constexpr std::size_t kMostReadings = 6;
 constexpr std::size_t kMostCollections = 64;
 
 struct LayersMemory {
-  using Key = std::tuple<LayerQuantity, std::string, std::optional<Mode>, std::string>;  // ..., collection, ..., worker
-  std::list<std::pair<Key, LayerReading>> readings;                                      // the last one looked at first
+  // ..., collection, ..., worker, ...
+  using Key = std::tuple<LayerQuantity, std::string, std::optional<Mode>, std::string, LayerStretch>;
+  std::list<std::pair<Key, LayerReading>> readings;  // the last one looked at first
 
   LayerReading& find(const Key& key, LayerQuantity quantity, std::vector<LayerTensor> layers) {
     const auto found =
@@ -35,7 +35,7 @@ struct LayersMemory {
     }
     if (found != readings.end()) readings.erase(found);  // the run has more layers by now
     readings.emplace_front(std::piecewise_construct, std::forward_as_tuple(key),
-                           std::forward_as_tuple(quantity, std::get<2>(key), std::move(layers)));
+                           std::forward_as_tuple(quantity, std::get<2>(key), std::get<4>(key), std::move(layers)));
     if (readings.size() > kMostReadings) readings.pop_back();
     return readings.front().second;
   }
@@ -160,9 +160,9 @@ Result<LayerLook> look_at_layers(OpenRun::Use& use, const LayerQuestion& questio
   look.worker = found.worker->name();
   look.left_out = found.layers.size() - std::min(kMostLayers, found.layers.size());
   found.layers.resize(found.layers.size() - look.left_out);
-  LayerReading& reading =
-      use.memory<LayersMemory>().find({question.quantity.quantity, look.collection, question.mode, look.worker},
-                                      question.quantity.quantity, std::move(found.layers));
+  LayerReading& reading = use.memory<LayersMemory>().find(
+      {question.quantity.quantity, look.collection, question.mode, look.worker, question.stretch},
+      question.quantity.quantity, std::move(found.layers));
   reading.extend(*found.worker, trial.last_complete_step());
   TRAINWARDEN_RETURN_IF_ERROR(reading.read(*found.worker, system_clock().steady_ns() + patience.count()));
   for (const LayerTensor& layer : reading.layers()) look.layers.push_back(layer.name);

@@ -11,6 +11,7 @@
 #include "trainwarden/status.h"
 #include "ui/views/layers/layer_grid.h"
 #include "ui/views/layers/layer_quantity.h"
+#include "ui/views/layers/layer_reading.h"
 #include "ui/views/shelf.h"
 
 namespace trainwarden::views {
@@ -22,6 +23,7 @@ struct LayerQuestion {
   std::string collection;    // whose tensors are the layers; empty: the quantity's
   std::optional<Mode> mode;  // steps of this mode alone
   std::string worker;        // empty: the first that knows any of them
+  LayerStretch stretch;      // steps outside it are left out
   std::size_t columns = 1024;
 };
 

@@ -56,6 +56,22 @@ TEST(Layers, AreInTheOrderOfTheNetworkWithANumberForEachStep) {
   EXPECT_EQ(look.left, 0U);
 }
 
+TEST(Layers, AreReadOfAStretchAloneInColumnsOfItsOwn) {
+  TestRun written;
+  for (std::int64_t step = 0; step < 100; ++step) add_gradients(written, step, static_cast<float>(step), 1);
+  OpenRun run("first", written.open());
+  LayerQuestion question = about("norm");
+  question.columns = 4;
+  ASSERT_EQ(ask(run, question).columns.size(), 4U);  // of all steps, which must not stand in for the stretch
+  question.stretch = {40, 43};
+  const LayerLook look = ask(run, question);
+  EXPECT_EQ(row_of(look, 0), (std::vector<double>{200, 205, 210, 215}));
+  EXPECT_EQ(look.columns[0].first_step, 40);
+  EXPECT_EQ(look.steps, 4U);
+  question.stretch = {100, 200};
+  EXPECT_EQ(ask(run, question).steps, 0U);
+}
+
 TEST(Layers, AreJoinedToAsManyColumnsAsAreAskedFor) {
   TestRun written;
   for (std::int64_t step = 0; step < 10; ++step) add_gradients(written, step, step == 6 ? 9.0F : 1.0F, kLayerInf);

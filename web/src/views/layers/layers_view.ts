@@ -8,6 +8,7 @@ import type { KeyHelp, Snapshot, SnapshotKind, View, ViewContext, ViewState } fr
 
 import { askLayers, type LayerMap, type LayerQuestion } from './api';
 import { rangeOf } from './colour_range';
+import { FinerColumns } from './finer_columns';
 import { LayerControls } from './layer_controls';
 import { LayerHeatMap } from './layer_heat_map';
 import { csvRows, tableOf } from './layer_table';
@@ -38,7 +39,9 @@ export class LayersView implements View {
   private readonly table = h('details', { ontoggle: () => this.showTable() }, h('summary', {}, 'As table'), h('div', { class: 'ly-table', tabindex: 0, role: 'region', 'aria-label': 'Layers as table' }));
   private readonly whole: HTMLElement;
   private readonly gone = new AbortController();
-  private map: LayerMap | null = null;
+  private readonly finer: FinerColumns;
+  private wholeRun: LayerMap | null = null;
+  private map: LayerMap | null = null; // that is shown: of the whole run, with finer columns where it is zoomed
   private quantity: Quantity = QUANTITIES[0]!;
   private asking: AbortController | null = null;
   private asked = ''; // the question that is answered or being asked
@@ -57,6 +60,7 @@ export class LayersView implements View {
       zoom: (stretch) => this.zoom(stretch),
       announce: (text) => context.announce(text),
     });
+    this.finer = new FinerColumns((question, signal) => askLayers(context.source, context.run.id, question, signal), () => this.draw());
     this.whole = h('div', { hidden: true }, this.odd, this.heat.element, this.table);
     element.classList.add('layers-view');
     replace(element, drawerOf('Quantity, mode, colours', this.controls.element, this.gone.signal), this.meaning, this.fault, this.note, this.missing, this.whole);
@@ -99,6 +103,7 @@ export class LayersView implements View {
     clearTimeout(this.timer);
     this.gone.abort();
     this.asking?.abort();
+    this.finer.stop();
     this.heat.destroy();
     this.element.classList.remove('layers-view');
     replace(this.element);
@@ -161,7 +166,7 @@ export class LayersView implements View {
   }
 
   private take(map: LayerMap): void {
-    this.map = map;
+    this.wholeRun = map;
     this.quantity = quantityOf(map.about.quantity) ?? QUANTITIES[0]!;
     this.fault.hidden = true;
     this.draw();
@@ -185,8 +190,9 @@ export class LayersView implements View {
   // --- showing
 
   private draw(): void {
-    const { map, quantity } = this;
-    if (!map) return;
+    const { wholeRun, quantity } = this;
+    if (!wholeRun) return;
+    const map = (this.map = this.finer.into(wholeRun, this.question(), this.stretch()));
     this.controls.show(quantity, map, this.state.params);
     replace(this.meaning, `${quantity.meaning} Each cell is the Max of its steps.`);
     const isThere = map.about.steps > 0 && map.layers.length > 0;
