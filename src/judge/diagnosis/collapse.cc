@@ -33,17 +33,29 @@ bool ends_its_part(const Case& seen, const LayerRow& row) {
                       [&](const std::string& later) { return part(later) == part(row.name); });
 }
 
+// Labels of classes hold against a collapse. Those of a contrastive loss do, too.
+bool has_labels(const Case& seen) {
+  const auto& compared = seen.structure().compared;
+  return std::any_of(compared.begin(), compared.end(), [](const Compared& each) {
+    const std::string function = lower_case(each.function);
+    return contains(function, "cross") || contains(function, "nll") || contains(function, "bce");
+  });
+}
+
 // A loss that nothing holds against is 0 where all samples are alike, as one of positive pairs alone.
 void look_for_shrunk_embeddings(const Case& seen, Findings& findings) {
   const Course& train = seen.symptoms.train;
-  if (std::isfinite(seen.symptoms.skill) || seen.symptoms.is_adversarial || !(train.late < 0.05 * train.first)) return;
+  constexpr double kLowestSimilarity = -3;  // of two or three pairs that are added up, as a negative cosine
+  const bool is_as_low_as_it_gets = train.late < 0.05 * train.first && train.late > kLowestSimilarity;
+  if (std::isfinite(seen.symptoms.skill) || seen.symptoms.is_adversarial || !is_as_low_as_it_gets || has_labels(seen))
+    return;
   for (const LayerRow& row : last_layers(seen)) {
     const LayerRow start = layer_at(seen, 0, row.index);
     if (width_of(seen, row, "out_features") < 2 || !ends_its_part(seen, row)) continue;
     if (!(row.cosine > 0.998) || !(start.cosine < 0.995) || !(row.spread < 0.5 * start.spread)) continue;
     findings.push_back({"representation_collapse",
                         0.82,
-                        fmt::format("{} gives nearly the same for all inputs, and the loss is as good as 0", row.name),
+                        fmt::format("{} gives nearly the same for all inputs, and the loss is as low as it gets", row.name),
                         {fmt::format("the cosine between two samples is {:.4f}, it was {:.3f} at the first step",
                                      row.cosine, start.cosine),
                          fmt::format("the loss went from {} to {}", number(train.first), number(train.late))},

@@ -52,6 +52,22 @@ TEST(Loss, AnActivationBeforeASquareThatTheProgramComputes) {
   EXPECT_EQ(confidence(-2, "nll (own)"), 0);
 }
 
+TEST(Loss, TargetsOfABinaryCrossEntropyThatAreNoProbabilities) {
+  const auto cause = [](const char* function, double low, double high) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = fmt::format(R"({{"function":"{}","predicted":[16,8],"target":[16,8],)"
+                                    R"("predicted_dtype":"float32","target_dtype":"float32"}})",
+                                    function);
+    training.numbers = {{"target", {0, 1, low, high, 0, 0}}};
+    return confidence_of(training.diagnosis(), "wrong_loss_function");
+  };
+  EXPECT_GT(cause("binary_cross_entropy_with_logits", -1, 1), 0.9);
+  EXPECT_GT(cause("BCELoss", 0, 255), 0.9);
+  EXPECT_EQ(cause("binary_cross_entropy_with_logits", 0, 1), 0);
+  EXPECT_EQ(cause("mse_loss", -1, 1), 0);
+}
+
 TEST(Loss, AGeneratorThatCannotMakeItsData) {
   const auto confidence = [](Values ranges) {
     return confidence_with({{"adversary_ranges", std::move(ranges)}}, "output_activation");

@@ -478,6 +478,25 @@ void look_for_wrong_loss(const Case& seen, Findings& findings) {
   }
 }
 
+// What binary cross entropy gets as targets are probabilities; beyond 0 and 1 it has no lower bound.
+void look_for_targets_that_are_no_probabilities(const Case& seen, Findings& findings) {
+  constexpr double kRounding = 0.01;
+  const double low = median_of(seen.history, "target", 2), high = median_of(seen.history, "target", 3);
+  if (!(low < -kRounding) && !(high > 1 + kRounding)) return;
+  for (const Compared& each : seen.structure().compared) {
+    const std::string function = lower_case(each.function);
+    if (!contains(function, "binary") && !contains(function, "bce")) continue;
+    findings.push_back({"wrong_loss_function",
+                        0.93,
+                        fmt::format("{} gets targets that are no probabilities", each.function),
+                        {fmt::format("they lie between {} and {}", number(low), number(high)), seen.course().front()},
+                        {},
+                        0,
+                        seen.place("loss")});
+    return;
+  }
+}
+
 // Sequences end with what fills them up to the length of the batch: is that left out of the loss? Told by the loss
 // itself, which is that with it or that without.
 void look_for_padding(const Case& seen, Findings& findings) {
@@ -571,6 +590,7 @@ void look_at_loss(const Case& seen, Findings& findings) {
   look_for_sign(seen, findings);
   look_for_reduction(seen, findings);
   look_for_wrong_loss(seen, findings);
+  look_for_targets_that_are_no_probabilities(seen, findings);
   look_for_padding(seen, findings);
   look_for_target_scale(seen, findings);
   look_for_instability(seen, findings);
