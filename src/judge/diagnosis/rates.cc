@@ -169,7 +169,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.at_start > 0.3 && rises_at_start(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.75);
   // The first steps throw away what the weights began with, and they go on to grow.
   constexpr double kMuchGrown = 6, kMostOfIt = 0.7;
-  const bool has_overshot = ratios.at_start > 0.5 && ratios.grown > kMuchGrown;
+  const bool has_overshot = ratios.at_start > 0.5 && ratios.grown > kMuchGrown && symptoms.train.count > 0;
   if (has_overshot && !(symptoms.skill > kMostOfIt) && !symptoms.is_adversarial)
     confidence = std::max(confidence, 0.82);
   if (have_weights_grown(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.82);
@@ -332,7 +332,7 @@ void look_for_clipping(const Case& seen, Findings& findings) {
   const bool slow = seen.symptoms.learns_nothing || seen.symptoms.learns_slowly || !seen.symptoms.learns_well;
   // Adam and its kin do not feel the scale of gradients.
   const bool feels_scale = seen.kind_of_optimizer() == "SGD";
-  if (share > (feels_scale && slow ? 0.1 : 0.03)) return;
+  if (share > (feels_scale && slow ? 0.1 : 0.03) || (!feels_scale && !seen.symptoms.is_seen_late)) return;
   // A loss that has come most of its way down shows that the steps are large enough: limit and rate fit together.
   const bool has_arrived = seen.symptoms.train.late < 0.2 * seen.symptoms.train.first;
   if (!slow && !(feels_scale && seen.symptoms.train.trend > 4 && !has_arrived)) return;

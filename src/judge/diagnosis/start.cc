@@ -55,7 +55,8 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
       moved += seen.snapshots().back().at("weight", i) > 1e-9 ? 1 : 0;
     }
   }
-  if (!constant.empty()) {
+  // A single map has no units behind it that could not be told apart.
+  if (!constant.empty() && maps > 1) {
     // Parameters of the program's own may be constants on purpose: scales, learned rates.
     const bool is_own = constant.size() * 2 <= maps && seen.symptoms.learns_well;
     findings.push_back(

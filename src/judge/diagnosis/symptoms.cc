@@ -328,7 +328,9 @@ void conclude(Symptoms& symptoms) {
         std::max(train.spread, train.noise) / std::sqrt(std::max<double>(1, static_cast<double>(train.count) / 5));
     symptoms.learns_nothing =
         is_enough && !symptoms.has_diverged && fall < 0.05 && train.first - train.late < 3 * noise;
-    symptoms.learns_well = fall > 0.3;
+    // Of a training that was not looked at late, its evaluation tells.
+    const bool evaluates_well = !symptoms.is_seen_late && train.first > 0 && symptoms.eval_late < 0.5 * train.first;
+    symptoms.learns_well = fall > 0.3 || evaluates_well;
   }
   symptoms.learns_slowly = is_enough && !symptoms.has_diverged && !symptoms.learns_well && train.trend > 4;
   symptoms.is_rough = is_enough && train.roughness > 0.35;
