@@ -30,10 +30,14 @@ namespace non_finite_origin_rule {
 namespace {
 
 constexpr std::int64_t kSkippedSteps = 3;
-constexpr double kGuessedOrder = 0.7;  // confidence when the model, and so the order of its modules, is not known
+// Confidence when the model, and so the order of its modules, or the batch is not known.
+constexpr double kGuessedOrder = 0.7;
 
 constexpr const char* kAdviceBatch =
     "Find the samples of this batch that are not finite and mend or drop them; the model did nothing wrong.";
+constexpr const char* kAdviceUnseenBatch =
+    "The batch was not captured: look at its inputs and labels first, or capture the collections batch_inputs and "
+    "labels. If they are finite: ";
 constexpr const char* kAdviceOutput =
     "Look at the layer that is named: a division, logarithm, root or exponential at the edge of its range, or a number "
     "type that is too narrow. Run this one step again in float64: if it is finite then, it overflowed.";
@@ -125,11 +129,21 @@ class NonFiniteOrigin final : public Rule {
     }
     if (origin == nullptr) return Verdict::ok();  // nothing but what healthy steps had, too
     if (origin->phase <= StepPhase::kLosses) add_samples(*origin, window, evidence);
+    const bool may_be_batch = may_be_unseen_batch(*origin, survey, window);
+    std::string text = message(*origin, survey, window);
+    if (may_be_batch) text += " The batch was not captured, and may hold them already.";
     Verdict verdict =
-        fired(message(*origin, survey, window), advice(origin->phase), std::move(evidence), Severity::kError);
-    verdict.confidence = confidence(*origin, survey);
+        fired(std::move(text), (may_be_batch ? kAdviceUnseenBatch : "") + std::string(advice(origin->phase)),
+              std::move(evidence), Severity::kError);
+    verdict.confidence = may_be_batch ? kGuessedOrder : confidence(*origin, survey);
     if (!facts.ok()) verdict.message += fmt::format(" The order of the layers is a guess: {}.", facts.message());
     return verdict;
+  }
+
+  // Nobody looked at what the step computes its outputs and its loss of.
+  static bool may_be_unseen_batch(const NonFiniteTensor& origin, const FiniteSurvey& survey, const StepWindow& window) {
+    if (origin.phase != StepPhase::kOutputs && origin.phase != StepPhase::kLosses) return false;
+    return survey.judged_in(StepPhase::kBatch) == 0 && not_finite_batches(origin.spot.worker, window).empty();
   }
 
   // The origin is sure where its phase alone decides, or the model says the order within the phase.
@@ -212,9 +226,10 @@ loader's batch held such values it names the samples, and the files behind them 
 
 The evidence is `nan_count` or `inf_count` of every such tensor of the step, the origin first, and `sample_index` of samples
 of the batch that hold such values. What is not captured
-cannot be the origin: the message says what was looked at before it. Within a module (between its inputs and its
+cannot be the origin: the message says what was looked at before it, and where inputs were not captured, that the batch may be to
+blame. Within a module (between its inputs and its
 output) it cannot see. Without the signal `trainwarden/model` the order of the outputs is that of their names, and
-confidence is 0.7 where several are affected.
+confidence is 0.7 where several are affected; so it is where an output or a loss is named and the batch was not captured.
 
 Infinities that a healthy step had in the same tensor, and inputs, buffers and weights that hold -infinity and nothing
 else that is not finite (masks), are not suspected. Gradients of a step that a

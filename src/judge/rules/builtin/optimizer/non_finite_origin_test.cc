@@ -87,6 +87,34 @@ TEST(NonFiniteOrigin, EachPhaseCanBeTheOrigin) {
   }
 }
 
+TEST(NonFiniteOrigin, SaysThatABatchThatWasNotCapturedMayBeToBlame) {
+  const auto judged = [](const std::string& bad, bool has_batch) {
+    TestRun run;
+    TestStep step = training_step({.bad = {bad, "loss_output_0"}});
+    if (!has_batch) step.tensors.erase(step.tensors.begin());
+    run.add(step);
+    return judge(run, "NonFiniteOrigin").at(0);
+  };
+  for (const char* bad : {"stem_output_0", "loss_output_0"}) {
+    const Verdict unseen = judged(bad, false);
+    EXPECT_EQ(unseen.evidence.at(0).tensor, bad);
+    EXPECT_NE(unseen.message.find("The batch was not captured"), std::string::npos) << unseen.message;
+    EXPECT_NE(unseen.advice.find("batch_inputs"), std::string::npos) << unseen.advice;
+    EXPECT_EQ(unseen.confidence, 0.7);
+    const Verdict seen = judged(bad, true);
+    EXPECT_EQ((seen.message + seen.advice).find("not captured"), std::string::npos) << seen.message;
+    EXPECT_EQ(seen.confidence, 1);
+  }
+}
+
+TEST(NonFiniteOrigin, ABatchThatWasNotCapturedIsNotBlamedForGradientsAndWeights) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("loss", {1}, {"losses"}), reduced("gradient/w", {NAN}, {"gradients"})}});
+  const Verdict verdict = judge(run, "NonFiniteOrigin").at(0);
+  EXPECT_EQ(verdict.message.find("batch"), std::string::npos) << verdict.message;
+  EXPECT_EQ(verdict.confidence, 1);
+}
+
 TEST(NonFiniteOrigin, NamesTheSamplesThatTheDataLoaderGave) {
   const auto judged = [](std::string bad) {
     TestRun run;
