@@ -19,11 +19,11 @@ from torch import nn
 
 def hook_ns() -> int:
     """Inside the hook and its adapter, so far."""
-    from trainwarden.torch import interception
+    from trainwarden.torch import listeners
 
     session = sys.modules["trainwarden.torch.attach"]._session
     hook = session and session._hook
-    return interception.spent_ns() + (hook.report().training_thread_ns if hook else 0)
+    return listeners.spent_ns() + (hook.report().training_thread_ns if hook else 0)
 
 
 # Wall time, CPU time of this thread and of this process, and time inside the hook, in nanoseconds.
@@ -46,7 +46,7 @@ class Switch:
         self._hooks = [{key: hook for key, hook in table.items() if is_ours(hook)} for table in self._tables]
 
     def turn(self, on: bool) -> None:
-        from trainwarden.torch import functions, interception
+        from trainwarden.torch import functions, listeners
 
         for owner, name, value in self._places:
             setattr(owner, name, value if on else torchs_own(value))
@@ -55,7 +55,7 @@ class Switch:
                 table.pop(key, None)
                 if on:
                     table[key] = hook
-        losses, activations = interception._board.functions if on else (False, False)  # on as far as somebody wants it
+        losses, activations = listeners.board.functions if on else (False, False)  # on as far as somebody wants it
         functions.switch_losses(losses)
         functions.switch_activations(activations)
 

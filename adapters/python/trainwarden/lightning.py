@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Union
 
 from . import faults
-from .torch import interception
+from .torch import listeners
 from .torch.callbacks import CallbackRun
 
 __all__ = ["TrainwardenCallback"]
@@ -76,5 +76,5 @@ class CheckpointOnce(Callback):  # type: ignore[misc]
     @faults.guarded("save a checkpoint of the trainer")
     def on_train_batch_end(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
         trainer.callbacks = [each for each in trainer.callbacks if each is not self]
-        with interception.unheard():
+        with listeners.unheard():
             trainer.save_checkpoint(self._file)

@@ -51,11 +51,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def nobody_stays() -> Iterator[None]:
     """A watcher that a test has left attached would be notified of what the next tests do."""
-    from trainwarden.torch import interception
+    from trainwarden.torch import interception, listeners
 
-    before = interception._board.listeners
+    before = listeners.board.listeners
     yield
-    for listener in interception._board.listeners:
+    for listener in listeners.board.listeners:
         if listener not in before:
             interception.remove_listener(listener)
 

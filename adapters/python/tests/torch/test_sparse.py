@@ -14,7 +14,7 @@ from torch import nn
 
 import trainwarden
 import trainwarden.torch as twt
-from trainwarden.torch import interception
+from trainwarden.torch import listeners
 
 INTERVAL = 3
 PROGRAMS = ["resnet_like.py", "hf_style.py", "gan.py", "wgan.py", "accumulation.py", "eval_loop.py", "changing.py", "lbfgs.py",
@@ -54,13 +54,13 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     for name, value in {"SAVE_ALL": "1", "SAVE_INTERVAL": "10", "WHEN_FULL": "block"}.items():
         monkeypatch.setenv(f"TRAINWARDEN_{name}", value)
     events: list[str] = []
-    notify = interception._board.notify
+    notify = listeners.board.notify
 
     def listen(method: str, *args: Any) -> None:
         events.append(method)
         notify(method, *args)
 
-    monkeypatch.setattr(interception._board, "notify", listen)
+    monkeypatch.setattr(listeners.board, "notify", listen)
     monkeypatch.setenv("TRAINWARDEN_PROFILE_STEPS", "off")
     yield events
     twt.detach()

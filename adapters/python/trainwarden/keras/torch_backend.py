@@ -11,7 +11,7 @@ import torch
 from .. import faults
 from .._replacing import replace
 from ..hook import Hook
-from ..torch import interception
+from ..torch import listeners
 from ..torch.bridge import Bridge
 from .collecting import Collector, current
 from .handing import hand_out, take
@@ -45,7 +45,7 @@ class TorchBackend:
 
     def unheard(self) -> Any:
         """The adapter of PyTorch hears nothing of a step meanwhile."""
-        return interception.deaf()
+        return listeners.deaf()
 
     def saver(self, hook: Hook) -> Callable[[int, Any], None]:
         bridge = Bridge(hook)

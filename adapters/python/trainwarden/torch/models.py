@@ -8,7 +8,7 @@ from typing import Iterator, Optional
 import torch
 from torch.optim import Optimizer
 
-from . import interception
+from . import interception, optimizer_calls
 from .roots import Living, Model, is_trained, parameters_of, prefix_for
 
 
@@ -35,7 +35,7 @@ class Models:
     def look(self) -> list[Optimizer]:
         """Looks for models and optimizers among all living objects; gives the optimizers that are new."""
         living = Living()
-        stepping = [each for each in living.optimizers if interception.sees_steps_of(each)]
+        stepping = [each for each in living.optimizers if optimizer_calls.sees_steps_of(each)]
         optimizers = {id(each): each for each in stepping if hasattr(each, "param_groups")}
         new = [each for each in optimizers.values() if each not in self._optimizers]
         self._optimizers.update(new)

@@ -13,7 +13,7 @@ from typing import Any, Optional
 import torch
 from torch.optim import Optimizer
 
-from . import interception
+from . import listeners
 
 # So many parameters are compared, and elements of each.
 _SAMPLE = 4
@@ -52,7 +52,7 @@ class OwnUpdates:
         if self.optimizer is not None:
             return False
         if self.have_stepped():
-            self.optimizer = interception.call_unheard(OwnUpdate, self._living())
+            self.optimizer = listeners.call_unheard(OwnUpdate, self._living())
             return True
         if isinstance(tensors, torch.Tensor) and not self._living() and self._searches < _MAX_SEARCHES:
             self._searches += 1

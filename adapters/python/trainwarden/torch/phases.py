@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any, Callable, Optional
 
-from . import interception
+from . import listeners
 from .device_times import DeviceTimes
 from .stopwatch import CAPTURE, REST, Stopwatch
 from .waits import WAITS, Waits
@@ -31,7 +31,7 @@ class Phases:
         self,
         hook: Any,
         clock: Callable[[], int] = time.perf_counter_ns,
-        captured: Callable[[], int] = interception.spent_ns,
+        captured: Callable[[], int] = listeners.spent_ns,
         waits: Waits = WAITS,
     ) -> None:
         self._hook = hook

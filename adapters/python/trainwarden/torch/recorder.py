@@ -10,7 +10,7 @@ import torch
 from torch.optim import Optimizer
 
 from ..guard import StepAdvice
-from . import interception
+from . import interception, listeners
 from .accumulation import Passes
 from .activations import Activations
 from .bridge import Bridge
@@ -218,9 +218,9 @@ class Recorder:
         """Pays from its own allowance, not from the budget: all that this step cost, where nothing else was wanted."""
         if not self.signals.wanted and self.examiner.is_full:
             self.signals.observe_bad_samples()
-        spent_ns = interception.spent_ns() - self._spent_ns
-        interception.leave_out(self.examiner.end_step(spent_ns if self.is_idle else None))
-        self._spent_ns = interception.spent_ns()
+        spent_ns = listeners.spent_ns() - self._spent_ns
+        listeners.leave_out(self.examiner.end_step(spent_ns if self.is_idle else None))
+        self._spent_ns = listeners.spent_ns()
 
     def _end_phases(self) -> None:
         ended = self.phases.end_step(self.hook.mode_step, is_wanted=not self.is_idle)
@@ -233,7 +233,7 @@ class Recorder:
         saving_ns = getattr(self.hook, "_saving_ns", 0)
         if saving_ns > 0:
             self.hook._saving_ns = 0
-            interception.leave_out(saving_ns)
+            listeners.leave_out(saving_ns)
             self.phases.saved(saving_ns)
 
     def end_quiet_step(self) -> bool:
@@ -285,10 +285,10 @@ class Recorder:
         self.phases.begin("backward")
         self._gradients.begin(tensors)
 
-    def wants(self) -> interception.Wants:
+    def wants(self) -> listeners.Wants:
         """What is looked at in the current step."""
         activations = self.activations
-        return interception.Wants(
+        return listeners.Wants(
             all_calls=activations.wants_every_call or self.examiner.looks_at_calls,
             calls=activations.wanted_calls,
             activation_functions=activations.functions.wanted,
@@ -305,7 +305,7 @@ class Recorder:
         What came before the end of the first step is not on the bill: finding the models is paid once, and no interval
         would make it cheaper. Steps that were only counted cost what passing through our functions costs.
         """
-        spent_ns, step = interception.spent_ns(), self.hook.global_step
+        spent_ns, step = listeners.spent_ns(), self.hook.global_step
         hook_ns = self.hook.report().training_thread_ns
         if self._billed_ns is not None:
             ours_ns = max(0, (spent_ns - self._billed_ns) - (hook_ns - self._hook_ns))

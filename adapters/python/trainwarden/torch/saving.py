@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 from .._core import CheckpointRequest
 from ..errors import Error
 from .. import faults
-from . import interception, trainers
+from . import listeners, trainers
 from .loading import load_state
 from .naming import variable_name
 from .roots import Model
@@ -55,7 +55,7 @@ class StateSaver:
         if hook is None:
             raise Error("the hook is gone")
         state = self._state(step)
-        with interception.unheard():
+        with listeners.unheard():
             path: str = hook.write_checkpoint(_ENDING, lambda file: torch.save(state, file))
         _ask_trainer(path)
         return path

@@ -22,7 +22,7 @@ from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
 from .. import faults
-from . import interception, resuming, trainers
+from . import interception, listeners, resuming, trainers
 from .bad_samples import Taken, look
 from .descriptions import describe_loader
 from .frames import frames, variables_of
@@ -69,7 +69,7 @@ class Session(SignalListener, Training):
         """`leave` ends the session for good: nothing can be captured, or nothing shall be any more."""
         self.run_dir = run_dir
         self._leave_process = leave
-        self.wants = interception.Wants(all_calls=True, signals=True)  # until the first model has been found
+        self.wants = listeners.Wants(all_calls=True, signals=True)  # until the first model has been found
         self._early: deque[tuple[Batch, Optional[dict[str, Any]]]] = deque(maxlen=_MAX_EARLY)  # taken before that
         self._early_loaders: deque[str] = deque(maxlen=_MAX_EARLY)  # begun before that
         self._start = StartTimes()
@@ -412,13 +412,13 @@ class Session(SignalListener, Training):
             self.wants = wants
             interception.update_wants()
 
-    def _quiet_part(self, recorder: Recorder) -> Optional[interception.Quiet]:
+    def _quiet_part(self, recorder: Recorder) -> Optional[listeners.Quiet]:
         """Counts the calls of steps of which nothing is kept; None where counting alone is not enough."""
         models = list(self._models)
         odd = self._nests or any(model.trains_in_eval for model in models)
         if recorder.examiner.looks or not recorder.is_idle or recorder.hook.is_guarded or odd:
             return None
-        quiet = interception.Quiet(self._end_quiet_step, self._thread)
+        quiet = listeners.Quiet(self._end_quiet_step, self._thread)
         if self._mode == "train":
             stepping = self._cycle.in_use()
             trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.optim import Optimizer
 
-from . import interception
+from . import interception, listeners
 from .bad_samples import Taken, look
 from .bridge import Bridge
 from .checkpoints import Checkpoints
@@ -402,7 +402,7 @@ def _places_of(batches: list[Batch]) -> Optional[Any]:
     return places.astype(np.int64)
 
 
-class SignalListener(interception.Listener):
+class SignalListener(listeners.Listener):
     """Hands what happens on to the signals and the phases of a hook while they are wanted."""
 
     def _signals(self) -> Optional[Signals]:

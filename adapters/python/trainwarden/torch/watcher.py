@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 from .._core import StepEnd
 from ..hook import Hook
 from ..options import Mode
-from . import interception
+from . import interception, listeners
 from ..faults import guarded
 from .phases import Phases
 from .recorder import Recorder
@@ -56,7 +56,7 @@ class Watcher(SignalListener, Training):
 
     def step(self) -> StepEnd:
         """Captures the current parameters, gradients, buffers and optimizer state, and ends the hook's step."""
-        with interception.at_work():
+        with listeners.at_work():
             self._save_model()
             end: StepEnd = self._recorder.end_step()
             self._recorder.forgive_saving()
