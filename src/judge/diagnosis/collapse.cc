@@ -53,15 +53,16 @@ void look_for_shrunk_embeddings(const Case& seen, Findings& findings) {
     const LayerRow start = layer_at(seen, 0, row.index);
     if (width_of(seen, row, "out_features") < 2 || !ends_its_part(seen, row)) continue;
     if (!(row.cosine > 0.998) || !(start.cosine < 0.995) || !(row.spread < 0.5 * start.spread)) continue;
-    findings.push_back({"representation_collapse",
-                        0.82,
-                        fmt::format("{} gives nearly the same for all inputs, and the loss is as low as it gets", row.name),
-                        {fmt::format("the cosine between two samples is {:.4f}, it was {:.3f} at the first step",
-                                     row.cosine, start.cosine),
-                         fmt::format("the loss went from {} to {}", number(train.first), number(train.late))},
-                        {},
-                        row.step,
-                        {}});
+    findings.push_back(
+        {"representation_collapse",
+         0.82,
+         fmt::format("{} gives nearly the same for all inputs, and the loss is as low as it gets", row.name),
+         {fmt::format("the cosine between two samples is {:.4f}, it was {:.3f} at the first step", row.cosine,
+                      start.cosine),
+          fmt::format("the loss went from {} to {}", number(train.first), number(train.late))},
+         {},
+         row.step,
+         {}});
     return;
   }
 }

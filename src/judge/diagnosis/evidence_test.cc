@@ -256,6 +256,25 @@ TEST(Collapse, OneClassForAllWhileTheSumOfLossesFalls) {
   EXPECT_EQ(weight(1, 0.9), 0);
 }
 
+TEST(Generalisation, WhatIsLearnedByHeartAndHoldsForNothingElse) {
+  const auto cause = [](double best) {
+    TrainingUnderTest training;
+    training.steps = 60;
+    training.loss_at_end = 0.01;
+    TrainingHistory history;
+    for (const double times : {1, 2, 3, 4}) {
+      training.numbers = {{"eval_after", {60 * times}}, {"eval_calls", {4}}, {"eval_loss", {best * times}}};
+      training.add_to(history);
+    }
+    training.numbers.clear();
+    training.steps = 400;
+    training.add_to(history);
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(cause(1.2), "labels_misaligned");  // a constant answer has about 0.7
+  EXPECT_NE(cause(0.4), "labels_misaligned");  // it has generalised once
+}
+
 TEST(Generalisation, ALossThatRisesWhileTheAnswersStayRight) {
   const auto weight = [](double accuracy) {
     TrainingUnderTest training;

@@ -10,8 +10,46 @@
 namespace trainwarden::diagnosis {
 namespace {
 
+// Each sample against all others of its batch: as many classes as samples, or one less where it is left out itself.
+bool is_contrastive(const Case& seen) {
+  constexpr std::int64_t kMinSamples = 8;
+  if (seen.structure().compared.empty()) return false;
+  const auto& shape = seen.structure().compared.front().predicted;
+  return shape.size() == 2 && shape[0] >= kMinSamples && (shape[0] == shape[1] || shape[0] == shape[1] + 1);
+}
+
+// Has the evaluation never been better than an answer that does not look at the input, while the training learned?
+bool never_generalised(const Case& seen) {
+  constexpr double kLearned = 0.2, kNothing = 0.98;
+  constexpr std::size_t kEnough = 3;
+  const Symptoms& symptoms = seen.symptoms;
+  if (!(symptoms.skill > kLearned) || !(symptoms.eval_best > kNothing * symptoms.constant)) return false;
+  std::vector<std::int64_t> steps;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (std::isfinite(each.loss)) steps.push_back(each.after_step);
+  }
+  return steps.size() >= kEnough && 3 * steps.back() > symptoms.steps;
+}
+
+// What is learned by heart and holds for no other sample: the labels belong to other inputs, here or there.
+void look_for_learning_by_heart(const Case& seen, Findings& findings) {
+  const Symptoms& symptoms = seen.symptoms;
+  if (!never_generalised(seen) || symptoms.is_adversarial || is_contrastive(seen)) return;
+  findings.push_back({"labels_misaligned",
+                      0.8,
+                      "The training is learned by heart: the evaluation never was better than an answer that does not "
+                      "look at the input",
+                      {fmt::format("the evaluation was best with {}, and {} is the best constant answer",
+                                   number(symptoms.eval_best), number(symptoms.constant)),
+                       seen.course().front()},
+                      {"inputs that are prepared in another way for the evaluation look the same"},
+                      0,
+                      {}});
+}
+
 void look_for_overfitting(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
+  if (never_generalised(seen)) return;  // it had nothing to lose
   if (symptoms.evaluations < 3 || symptoms.is_adversarial || !(symptoms.compared_late >= 0)) return;
   const double train = symptoms.compared_late, late = symptoms.eval_late, best = symptoms.eval_best;
   if (!(late > 0) || !(best > 0)) return;
@@ -93,14 +131,6 @@ void look_for_accuracy_gap(const Case& seen, Findings& findings) {
                         0,
                         {}});
   }
-}
-
-// Each sample against all others of its batch: as many classes as samples, or one less where it is left out itself.
-bool is_contrastive(const Case& seen) {
-  constexpr std::int64_t kMinSamples = 8;
-  if (seen.structure().compared.empty()) return false;
-  const auto& shape = seen.structure().compared.front().predicted;
-  return shape.size() == 2 && shape[0] >= kMinSamples && (shape[0] == shape[1] || shape[0] == shape[1] + 1);
 }
 
 // Answers that are better in evaluation than in training: nothing of the kind of dropout makes training so much harder.
@@ -198,6 +228,7 @@ void look_for_narrow_layers(const Case& seen, Findings& findings) {
 
 void look_at_generalisation(const Case& seen, Findings& findings) {
   look_for_overfitting(seen, findings);
+  look_for_learning_by_heart(seen, findings);
   look_for_accuracy_gap(seen, findings);
   look_for_wrong_labels(seen, findings);
   look_for_narrow_layers(seen, findings);
