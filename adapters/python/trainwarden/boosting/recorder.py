@@ -2,7 +2,8 @@
 
 Metrics are free, the framework has computed them, and are kept of every round. The rest costs more than a small round
 does: it is kept when a configuration or a rule wants it, and without a word of anybody's at the rounds 1, 2, 4, 8, ...
-and the last. Contributions of features (SHAP) cost many times a round and are made only where they are asked for.
+and the last; between these as often as the budget allows. Contributions of features (SHAP) cost many times a round and
+are made only where they are asked for.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ import numpy as np
 
 from .. import faults
 from ..hook import Hook
+from .allowance import Allowance
 from .training import MAX_EXPLAINED_ROWS, Metric, Training
 
 _MAX_FEATURES = 1000  # several tensors each
+_PARTS = 4  # that share an allowance: trees, predictions, labels, importances
+
+# Is a collection to be kept without a word of anybody's?
+_Due = Callable[[str], bool]
 
 
 class Recorder:
@@ -33,6 +39,7 @@ class Recorder:
         self._has_metrics = False
         self._unseen: set[str] = set()  # collections that could not be computed once, which was said
         self._features: list[str] = []
+        self._allowance = Allowance(hook.report().bill.budget, _PARTS)
 
     def record_metrics(self, metrics: Iterable[Metric]) -> None:
         self._has_metrics = False
@@ -42,7 +49,7 @@ class Recorder:
 
     def record_round(self, model: Any, is_last: bool) -> None:
         """Behind record_metrics() of the same round."""
-        is_due = is_last or (self._rounds + 1) & self._rounds == 0
+        is_due, due = self._due(is_last)
         self._rounds += 1
         if self._rounds == 1:
             self._keep("hyperparameters", self._parameters, is_due=True)
@@ -55,13 +62,21 @@ class Recorder:
         if not self._has_metrics and is_due:
             self._measure(model)
         training = self._training
-        self._record("trees", lambda: list(training.tree_columns), lambda: training.last_trees(model), is_due)
-        self._record("predictions", list, lambda: {"predictions": training.predictions(model)}, is_due)
-        self._record("labels", list, lambda: {"labels": training.labels(model)}, is_due)
+        self._record("trees", lambda: list(training.tree_columns), lambda: training.last_trees(model), due)
+        self._record("predictions", list, lambda: {"predictions": training.predictions(model)}, due)
+        self._record("labels", list, lambda: {"labels": training.labels(model)}, due)
         if len(self._features) <= _MAX_FEATURES:
-            self._record_features(model, is_due)
+            self._record_features(model, due)
 
-    def _record_features(self, model: Any, is_due: bool) -> None:
+    def _due(self, is_last: bool) -> tuple[bool, _Due]:
+        """Is something of this round to be kept, and what?"""
+        if is_last:
+            return True, lambda _: True
+        if (self._rounds + 1) & self._rounds == 0:
+            return True, self._allowance.allows
+        return False, lambda _: False
+
+    def _record_features(self, model: Any, due: _Due) -> None:
         def of_importances() -> list[str]:
             return [f"{kind}/{feature}" for kind in self._training.importance_kinds for feature in self._features]
 
@@ -72,17 +87,17 @@ class Recorder:
             return self._training.importances(model, self._features)
 
         if self._training.importance_kinds:
-            self._record("feature_importance", of_importances, compute_importances, is_due)
+            self._record("feature_importance", of_importances, compute_importances, due)
         if self._training.explains:
-            self._record("average_shap", of_contributions, lambda: self._explain(model)[0], False)
-            self._record("full_shap", of_contributions, lambda: self._explain(model)[1], False)
+            self._record("average_shap", of_contributions, lambda: self._explain(model)[0], lambda _: False)
+            self._record("full_shap", of_contributions, lambda: self._explain(model)[1], lambda _: False)
 
     def _record(
         self,
         collection: str,
         members: Callable[[], list[str]],
         compute: Callable[[], Mapping[str, Any]],
-        is_due: bool,
+        due: _Due,
     ) -> None:
         """Keeps what `compute` gives. `members`, asked once, are the names behind "COLLECTION/"; none: the collection's
         name is that of its one tensor."""
@@ -90,11 +105,13 @@ class Recorder:
         if ids is None:
             names = [f"{collection}/{member}" for member in members()] or [collection]
             ids = self._groups[collection] = [self._id(name, collection) for name in names]
+        is_due = due(collection)
         if not is_due and not self._hook.wants_any(ids):
             return
-        values = self._computed(collection, compute)
-        if values is not None:
-            self._keep(collection, values, is_due)
+        with self._allowance.paying(collection):
+            values = self._computed(collection, compute)
+            if values is not None:
+                self._keep(collection, values, is_due)
 
     def _computed(self, what: str, compute: Callable[[], Mapping[str, Any]]) -> Optional[Mapping[str, Any]]:
         """Some boosters have no trees, some matrices cannot be predicted from: no reason to leave out the rest."""
