@@ -3,8 +3,9 @@ in turns, each in a process.
 
     build/venv/bin/python bench/boosting_cost.py xgboost|lightgbm|sklearn|network [--pairs 7] [--rows 15000] [--rounds 60]
 
-Prints a line of JSON: seconds of train() alone (the median), and with capture as `trainwarden run` has it by default and
-with all trees and importances, or weights and gradients, of every round, as multiples of that.
+Prints a line of JSON: seconds of train() alone (the median), and as multiples of that, the median of the pairs with its
+quartiles: attached with nothing wanted, as `trainwarden run` has it by default, with statistics of all trees and
+importances, or weights and gradients, of every round, and with their values and the predictions.
 """
 
 from __future__ import annotations
@@ -21,6 +22,18 @@ from pathlib import Path
 WAYS: dict[str, dict[str, str]] = {
     "plain": {},
     "default": {"TRAINWARDEN_ATTACH": "1"},
+    "idle": {
+        "TRAINWARDEN_ATTACH": "1",
+        "TRAINWARDEN_INCLUDE_COLLECTIONS": "trees",
+        "TRAINWARDEN_SAVE_INTERVAL": "1000000",
+    },
+    "statistics": {
+        "TRAINWARDEN_ATTACH": "1",
+        "TRAINWARDEN_INCLUDE_COLLECTIONS": "trees,feature_importance,metrics,weights,biases,gradients,losses",
+        "TRAINWARDEN_SAVE_INTERVAL": "1",
+        "TRAINWARDEN_KEEP": "statistics",
+        "TRAINWARDEN_BUDGET": "0",
+    },
     "every_round": {
         "TRAINWARDEN_ATTACH": "1",
         "TRAINWARDEN_INCLUDE_COLLECTIONS": "trees,feature_importance,predictions,weights,gradients",
@@ -105,15 +118,17 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--rows", type=int, default=15000)
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--ways", nargs="+", choices=list(WAYS)[1:], default=list(WAYS)[1:])
     options = parser.parse_args()
-    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
+    ways = ["plain", *options.ways]
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
     for number in range(options.pairs):
-        ways = list(WAYS)
         for way in ways[number % len(ways) :] + ways[: number % len(ways)]:
             seconds[way].append(seconds_of(options.library, way, options.rows, options.rounds))
-    answer = {"plain_seconds": statistics.median(seconds["plain"])}
-    for way in ("default", "every_round"):
-        answer[way] = statistics.median(b / a for a, b in zip(seconds["plain"], seconds[way]))
+    answer: dict[str, object] = {"plain_seconds": round(statistics.median(seconds["plain"]), 3)}
+    for way in options.ways:
+        low, middle, high = statistics.quantiles([b / a for a, b in zip(seconds["plain"], seconds[way])], n=4)
+        answer[way] = {"median": round(middle, 3), "quartiles": [round(low, 3), round(high, 3)]}
     print(json.dumps(answer))
 
 

@@ -1,96 +1,91 @@
-"""What capture costs a training of Keras: the same training with and without it, in turns, in processes of their own.
+"""What capture costs a training of Keras: steps of one fit(), followed and left alone in turns, in one process.
 
-    KERAS_BACKEND=tensorflow PYTHON bench/keras_cost.py [--pairs 5] [--model mlp|cnn] [--steps 300]
+    KERAS_BACKEND=tensorflow PYTHON bench/keras_cost.py [--model cnn|transformer|mlp] [--pairs 30]
 
-PYTHON has Keras and the package trainwarden. Prints a line of JSON: milliseconds of a step of fit() alone (the median of
-the second half of the steps, then of the processes), and with capture as multiples of that, pair by pair: attached and
-nothing wanted, as `trainwarden run` has it by default, the loss of every step, and statistics of all weights and
-gradients of every step without a budget.
+PYTHON has Keras and the package trainwarden. Prints a line of JSON for each way of capture (bench/in_turns.py says which).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import statistics
-import subprocess
+import functools
 import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-_ATTACHED = {"TRAINWARDEN_ATTACH": "1"}
-WAYS: dict[str, dict[str, str]] = {
-    "plain": {},
-    "idle": {**_ATTACHED, "TRAINWARDEN_INCLUDE_COLLECTIONS": "losses", "TRAINWARDEN_SAVE_INTERVAL": "1000000"},
-    "default": _ATTACHED,
-    "losses": {**_ATTACHED, "TRAINWARDEN_INCLUDE_COLLECTIONS": "losses", "TRAINWARDEN_SAVE_INTERVAL": "1"},
-    "statistics": {
-        **_ATTACHED,
-        "TRAINWARDEN_INCLUDE_COLLECTIONS": "losses,weights,biases,gradients",
-        "TRAINWARDEN_SAVE_INTERVAL": "1",
-        "TRAINWARDEN_KEEP": "statistics",
-    },
-}
-
-PROGRAM = """
-import statistics, sys, time
-import keras, numpy as np
-from keras import layers
-keras.utils.set_random_seed(1)
-name, steps = sys.argv[1], int(sys.argv[2])
-random = np.random.default_rng(1)
-if name == "mlp":
-    features = random.random((64 * 50, 784)).astype("float32")
-    inside = [layers.Dense(512, activation="relu"), layers.Dense(512, activation="relu")]
-else:
-    features = random.random((64 * 50, 28, 28, 1)).astype("float32")
-    inside = [layers.Conv2D(32, 3, activation="relu"), layers.MaxPooling2D(), layers.Conv2D(64, 3, activation="relu"),
-              layers.MaxPooling2D(), layers.Flatten()]
-labels = random.integers(0, 10, len(features))
-model = keras.Sequential([keras.Input(features.shape[1:]), *inside, layers.Dense(10, activation="softmax")])
-model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
-times = []
-class Clock(keras.callbacks.Callback):
-    def on_train_batch_begin(self, batch, logs=None):
-        self.begin = time.perf_counter()
-    def on_train_batch_end(self, batch, logs=None):
-        times.append(time.perf_counter() - self.begin)
-model.fit(features, labels, batch_size=64, epochs=steps // 50, verbose=0, callbacks=[Clock()])
-print(statistics.median(times[len(times) // 2:]))
-"""
+import in_turns
 
 
-def seconds_of(program: str, way: str, model: str, steps: int) -> float:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN")}
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**kept, **WAYS[way], "TRAINWARDEN_RUN_DIR": str(Path(folder) / "run")}
-        done = subprocess.run(
-            [sys.executable, "-c", program, model, str(steps)],
-            env=environment, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        if way != "plain" and not (Path(folder) / "run" / "run.json").exists():
-            sys.exit(f"nothing was captured: {done.stderr}")
-        return float(done.stdout.split()[-1])
+def cnn() -> Any:
+    """270,000 weights, pictures of 32 x 32."""
+    import keras
+    from keras import layers
+
+    inside = []
+    for width in (32, 64, 128):
+        for _ in range(2):
+            inside += [layers.Conv2D(width, 3, padding="same"), layers.BatchNormalization(), layers.ReLU()]
+        inside.append(layers.MaxPooling2D())
+    inside += [layers.GlobalAveragePooling2D(), layers.Dense(10)]
+    return keras.Sequential([keras.Input((32, 32, 3)), *inside])
 
 
-def main(program: str = PROGRAM, description: str = __doc__) -> None:
-    """`program` gets a model and a number of steps, trains, and prints the seconds of a step."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--model", choices=["mlp", "cnn"], default="cnn")
-    parser.add_argument("--steps", type=int, default=300)
-    options = parser.parse_args()
-    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
-    for number in range(options.pairs):
-        ways = list(WAYS)
-        for way in ways[number % len(ways) :] + ways[: number % len(ways)]:
-            seconds[way].append(seconds_of(program, way, options.model, options.steps))
-    answer = {"plain_ms": 1000 * statistics.median(seconds["plain"])}
-    for way in list(WAYS)[1:]:
-        answer[way] = statistics.median(b / a for a, b in zip(seconds["plain"], seconds[way]))
-    print(json.dumps({name: round(value, 3) for name, value in answer.items()}))
+def transformer() -> Any:
+    """1.2 million weights: two layers, 128 wide, sequences of 64 words out of 5,000."""
+    import keras
+    from keras import layers
+
+    words = keras.Input((64,), dtype="int32")
+    x = layers.Embedding(5000, 128)(words)
+    for _ in range(2):
+        x = layers.LayerNormalization()(x + layers.MultiHeadAttention(4, 32)(x, x))
+        x = layers.LayerNormalization()(x + layers.Dense(128)(layers.Dense(512, activation="gelu")(x)))
+    return keras.Model(words, layers.Dense(10)(layers.GlobalAveragePooling1D()(x)))
+
+
+def mlp() -> Any:
+    """670,000 weights, and steps of a few milliseconds."""
+    import keras
+    from keras import layers
+
+    inside = [layers.Dense(512, activation="relu"), layers.Dense(512, activation="relu"), layers.Dense(10)]
+    return keras.Sequential([keras.Input((784,)), *inside])
+
+
+def program(build: Callable[[], Any]) -> tuple[Callable[[int], None], Callable[[bool], None]]:
+    import keras
+    import numpy as np
+
+    import trainwarden.keras
+
+    keras.utils.set_random_seed(1)
+    model = build()
+    criterion = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer="adam", loss=criterion, metrics=["accuracy"])
+    random = np.random.default_rng(1)
+    shape = (64, *model.input_shape[1:])
+    if build is transformer:
+        features = random.integers(0, 5000, (32, 64))
+    else:
+        features = random.random(shape, dtype="float32")
+    labels = random.integers(0, 10, len(features))
+    attachment = sys.modules["trainwarden.keras.attach"]._attachments[keras.backend.backend()]
+    collecting = sys.modules["trainwarden.keras.collecting"]
+    session, loops = attachment._session, collecting._loops
+
+    def batches() -> Any:
+        while True:
+            yield features, labels
+
+    def train(steps: int) -> None:
+        model.fit(batches(), steps_per_epoch=steps, verbose=0)
+
+    def follow(is_followed: bool) -> None:
+        attachment._session = session if is_followed else None
+        collecting.follow_loops(loops if is_followed else None)
+
+    return train, follow
 
 
 if __name__ == "__main__":
-    main()
+    models = (cnn, transformer, mlp)
+    in_turns.main(__doc__, {build.__name__: functools.partial(program, build) for build in models})
