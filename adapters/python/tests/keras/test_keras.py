@@ -145,6 +145,11 @@ def test_several_steps_of_one_call(runner: Runner) -> None:
     seen = list(range(14)) if BACKEND == "jax" else [3, 6, 10, 13]
     assert ran.trial.steps("train") == seen and iterations_of(ran) == 14
     assert ran.trial.tensor("loss").steps("train") == seen
+    # An epoch ends with a validation of four batches; two of an evaluation and three of a prediction are one call each.
+    one_by_one = BACKEND == "jax"
+    assert ran.trial.steps("eval") == (list(range(10)) if one_by_one else [3, 7, 9])
+    assert ran.trial.steps("predict") == (list(range(3)) if one_by_one else [2])
+    assert ran.trial.tensor("val_loss").steps("eval") == [3, 7]
     told = "trainwarden: of 4 steps that are one call (steps_per_execution) the last is seen"
     assert ran.attached.stderr.count(told) == (0 if BACKEND == "jax" else 1), ran.attached.stderr
 

@@ -38,8 +38,11 @@ class JaxBackend:
     name = "jax"
     steps_in_python = True
 
-    def steps_of_call(self, model: Any) -> int:
+    def steps_of_call(self, function: Any, args: tuple[Any, ...]) -> int:
         return 1
+
+    def steps_so_far(self, function: Any) -> None:
+        return None
 
     def pick_up(self) -> None:
         replace(jax, "value_and_grad", _with_gradient)

@@ -7,9 +7,11 @@ from typing import Any, Callable
 
 import keras
 from keras.src.optimizers.base_optimizer import BaseOptimizer
+from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.trainers.trainer import Trainer
 
 from .._replacing import replace
+from .call_steps import enumerating
 from .collecting import current
 from .picking import (
     add_gradients, calling_layer, computing_loss, inner_update, making_optimizer, watched_update,
@@ -24,6 +26,8 @@ def pick_up_from_keras3() -> None:
         replace(optimizer, "stateless_apply", _applying_stateless)
     replace(Trainer, "compute_loss", computing_loss)
     replace(Trainer, "_compute_loss", computing_loss)  # which calls those of subclasses
+    if keras.backend.backend() == "tensorflow":  # where a call may have several steps
+        replace(EpochIterator, "_enumerate_iterator", enumerating)
 
 
 def _applying(original: Callable[..., Any]) -> Callable[..., Any]:

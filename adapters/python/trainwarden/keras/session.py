@@ -19,7 +19,6 @@ from ..stopping import StopTraining
 from .fit_length import FitLength
 from .functions import FollowedStep, Parts
 from .names import ModelNames, package_of
-from .optimizers import updates_of
 from .recorder import Recorder
 from .vetoing import Veto
 
@@ -44,7 +43,7 @@ class Session:
         self._is_validating = False
         self._is_step_open = False  # of a validation, whose last step has its results, too
         self._expected = self._steps = 1  # of the call that is open: at most, and as it was
-        self._updates = 0  # of its optimizer before it
+        self._steps_before: Optional[int] = None  # it, as the model counts them
         self._length = FitLength()
         self.may_veto = False
 
@@ -54,7 +53,7 @@ class Session:
             return function.own(*args)
         if self._is_stopping and function.kind == "train":
             raise StopTraining("a request")  # the trainer was told, but the program trains on
-        parts = self._begin(function)
+        parts = self._begin(function, args)
         veto = Veto(functools.partial(function.hold, args)) if self.may_veto and function.kind == "train" else None
         with owning(), self._backend.unheard():
             if self._recorder is None:
@@ -91,7 +90,7 @@ class Session:
         """Before an update that is not compiled, of which this was found, as `step` has learnt."""
         if self._is_closed or not self._is_ours():
             return True
-        self._begin(step)
+        self._begin(step, ())
         self._record_inside(step, found)
         found.clear()
         return not self._is_vetoed()
@@ -119,7 +118,7 @@ class Session:
         return self._thread is threading.current_thread()
 
     @faults.guarded("begin a step of Keras")
-    def _begin(self, function: FollowedStep) -> Optional[Parts]:
+    def _begin(self, function: FollowedStep, args: tuple[Any, ...]) -> Optional[Parts]:
         """The parts that somebody wants of it; None: nothing, not even its loss."""
         self._end_open_step(function.model)
         hook = self._hook or self._open(function.model)
@@ -127,26 +126,24 @@ class Session:
             return None
         begin = time.perf_counter_ns()
         hook.set_mode(_MODES[function.kind])
-        self._expect(function, hook)
+        self._expect(function, args, hook)
         parts = self._recorder.wanted_parts(function)
         if function.learnt is not None:  # what is found out once is not on the bill: no interval would make it cheaper
             hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
         return parts
 
-    def _expect(self, function: FollowedStep, hook: Hook) -> None:
+    def _expect(self, function: FollowedStep, args: tuple[Any, ...], hook: Hook) -> None:
         """A call may have several steps in one graph, of which the last is seen."""
-        self._steps = 1
-        is_training = function.kind == "train" and function.gives_logs
-        self._expected = self._backend.steps_of_call(function.model) if is_training else 1
+        self._steps = self._expected = self._backend.steps_of_call(function, args)
         if self._expected > 1:
             hook.begin_steps(self._expected)
-            self._updates = updates_of(function.model.optimizer)
+            self._steps_before = self._backend.steps_so_far(function)
 
     @faults.guarded("count the steps of a call of Keras")
     def _count(self, function: FollowedStep) -> None:
         """The last call of an epoch may have had fewer."""
-        if self._expected > 1:
-            self._steps = max(1, min(self._expected, updates_of(function.model.optimizer) - self._updates))
+        if self._expected > 1 and self._steps_before is not None:
+            self._steps = max(1, min(self._expected, self._backend.steps_so_far(function) - self._steps_before))
 
     @faults.guarded("end a step of Keras")
     def _end(self, function: FollowedStep, result: Any) -> None:

@@ -13,7 +13,9 @@ import tensorflow as tf
 from .. import faults
 from .._replacing import replace
 from ..hook import Hook
+from .call_steps import steps_of, steps_per_call, steps_so_far
 from .collecting import Collector, current, loops_here
+from .functions import FollowedStep
 from .handing import hand_out, take
 from .loops import Loops, pick_up_loops
 from .optimizers import learning_rate_of, variables_of
@@ -68,12 +70,15 @@ class TensorFlowBackend:
         return False
 
     def say_what_is_seen(self, model: Any) -> None:
-        steps = steps_of_call(model)
+        steps = steps_per_call(model)
         if steps > 1:
             faults.say_once(f"of {steps} steps that are one call (steps_per_execution) the last is seen")
 
-    def steps_of_call(self, model: Any) -> int:
-        return steps_of_call(model)
+    def steps_of_call(self, function: FollowedStep, args: tuple[Any, ...]) -> int:
+        return steps_of(function, args)
+
+    def steps_so_far(self, function: FollowedStep) -> Optional[int]:
+        return steps_so_far(function)
 
     def trace(self) -> Any:
         return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
@@ -183,11 +188,6 @@ class TensorFlowBackend:
     def learning_rate(self, model: Any, result: Any) -> Any:
         rate = learning_rate_of(model.optimizer)
         return _value_of(rate) if hasattr(rate, "assign") else rate
-
-
-def steps_of_call(model: Any) -> int:
-    """At most: the last call of an epoch may have fewer. Keras 2 keeps the number in a variable."""
-    return int(getattr(model, "_steps_per_execution", None) or getattr(model, "steps_per_execution", None) or 1)
 
 
 def _type_of(resource: Any) -> Any:

@@ -65,8 +65,11 @@ class TorchBackend:
     def say_what_is_seen(self, model: Any) -> None:
         """All of it."""
 
-    def steps_of_call(self, model: Any) -> int:
+    def steps_of_call(self, function: Any, args: tuple[Any, ...]) -> int:
         return 1
+
+    def steps_so_far(self, function: Any) -> None:
+        return None
 
     def trace(self) -> Any:
         return None
