@@ -3,7 +3,7 @@ import ctypes, json, pathlib, struct, sys, urllib.parse
 import numpy as np
 
 DTYPES = {"BOOL": "?", "BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}  # NumPy lacks the last three: their bits
-COLUMNS = "tensor flags shape count nan_count zero_count min max abs_min abs_max sum mean variance l1 l2 hash".split()
+COLUMNS = "tensor flags shape count nan_count zero_count min max abs_min abs_max sum mean variance l1 l2 hash approximate".split()
 SAMPLES = [None, "delta8", "delta16", "delta32", "value"]
 KINDS = "operator backward user kernel copy unknown python".split()
 REDUCTIONS = "min max mean std variance sum l1 l2 prod".split()
@@ -29,6 +29,7 @@ def records(kind, columns, names):  # (tensor name, form, value)
     if kind == 5: return [(names.get(i, i), "scalar", value) for i, value in zip(columns["tensor"], columns["value"])]
     if kind == 14: return [(names.get(columns["tensor"][i], ""), "abs " * columns["abs"][i] + REDUCTIONS[code],
                             columns["value"][i]) for i, code in enumerate(columns["reduction"])]
+    columns.setdefault("approximate", 0 * columns["flags"])  # missing where no row is
     columns["shape"] = np.split(columns["shape"], np.cumsum(columns["rank"]))[:-1]
     rows = [dict(zip(COLUMNS, row)) for row in zip(*(columns[key] for key in COLUMNS))]
     return [(names.get(row["tensor"]), "statistics" if row["flags"] & 1 else "shape", row) for row in rows]

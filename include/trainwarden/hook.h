@@ -32,6 +32,7 @@
 
 #include "trainwarden/collection.h"
 #include "trainwarden/export.h"
+#include "trainwarden/given_statistics.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/operator_recorder.h"
 #include "trainwarden/reduction.h"
@@ -358,6 +359,11 @@ class TRAINWARDEN_API Hook {
   // twice, readers take the first.
   void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
+  // The tensor's statistics where the program has computed them itself, as on an accelerator: kept where the tensor is
+  // wanted in any form, marked as approximate, for all that reads statistics. Numbers that cannot be of one tensor
+  // count as lost (unsupported).
+  void save_statistics(TensorId id, const GivenStatistics& given);
+  void save_statistics(std::string_view name, const GivenStatistics& given);
   // One part of a tensor that lies in several places of this process, as shards of a jax.Array do: a block with its
   // first element at `offsets` (one for each dimension) of a tensor of `global_shape`. When all parts have come, the
   // step has the tensor: its statistics, merged exactly (without a hash), or its values, put together. `replica`: which

@@ -1,4 +1,4 @@
-// One-pass statistics of a tensor, exact and mergeable.
+// One-pass statistics of a tensor, exact and mergeable; or those that were computed elsewhere, marked as approximate.
 //
 // Sums are exact: Σx, Σ|x| and Σx² are kept as wide integers without any rounding, so the result has the same bits
 // whatever the CPU, the number of threads, the order of the elements' parts or the way in which a tensor was sharded,
@@ -80,6 +80,10 @@ struct TRAINWARDEN_API Statistics {
   bool has_hash = false;
   std::uint64_t hash = 0;  // of the components' bits in row-major order; the formula is in docs/format/records.md
 
+  // Computed elsewhere, in floating point (given_statistics.h): sums are rounded, and a sum that was infinite there is
+  // farther than a double can tell.
+  bool approximate = false;
+
   std::uint64_t inf_count() const { return positive_inf_count + negative_inf_count; }
   std::uint64_t finite_count() const { return count - nan_count - inf_count(); }
 
@@ -99,7 +103,8 @@ struct TRAINWARDEN_API Statistics {
   double reduction(Reduction reduction, bool abs = false) const;
 
   // Appends the statistics of the elements that follow. Associative; commutative too but for `hash`. A default
-  // Statistics is neutral. A histogram or hash is there afterwards when all parts with elements have one.
+  // Statistics is neutral. A histogram or hash is there afterwards when all parts with elements have one. What is
+  // merged with something approximate is that, too.
   void merge(const Statistics& next);
 
   friend TRAINWARDEN_API bool operator==(const Statistics& a, const Statistics& b);  // bit for bit, NaN equal to NaN

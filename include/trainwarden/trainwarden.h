@@ -4,6 +4,7 @@
 #include "trainwarden/collection.h"
 #include "trainwarden/control.h"
 #include "trainwarden/dtype.h"
+#include "trainwarden/given_statistics.h"
 #include "trainwarden/guard.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/mean_bound.h"

@@ -105,6 +105,8 @@ void bind_whole(nb::class_<Statistics>& type) {
   type.def_prop_ro(
           "hash", [](const Statistics& s) { return s.has_hash ? std::optional(s.hash) : std::nullopt; },
           "64 bits of the bytes; None when it was not kept.")
+      .def_ro("approximate", &Statistics::approximate,
+              "They were computed elsewhere, in floating point: sums are rounded (Hook.save_statistics).")
       .def_prop_ro("histogram", histogram_of, "None when it was not kept.")
       .def("reduction", reduction, nb::arg("reduction"), nb::arg("abs") = false,
            "As IEEE arithmetic over all elements gives it: NaN when any element is NaN. `abs` takes |x| first.")
@@ -129,9 +131,10 @@ void bind_statistics(nb::module_& module) {
       .def_prop_ro("lower", array_of<double, &HistogramBins::lower>)
       .def_prop_ro("upper", array_of<double, &HistogramBins::upper>)
       .def_prop_ro("counts", array_of<std::uint64_t, &HistogramBins::counts>);
-  nb::class_<Statistics> type(module, "Statistics",
-                              "Exact one-pass statistics. Moments and extremes are over the finite elements, NaN when "
-                              "there are none; complex tensors count as twice as many real numbers.");
+  nb::class_<Statistics> type(
+      module, "Statistics",
+      "One-pass statistics, exact unless they are approximate. Moments and extremes are over "
+      "the finite elements, NaN when there are none; complex tensors count as twice as many real numbers.");
   bind_counts(type);
   bind_moments(type);
   bind_whole(type);

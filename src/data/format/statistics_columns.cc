@@ -87,6 +87,7 @@ Status StatisticsColumns::find_views(const ColumnReader& reader) {
   for (std::size_t i = 0; i < names::kCounts.size(); ++i) finder.find(names::kCounts[i].name, rows, counts[i]);
   for (std::size_t i = 0; i < names::kLimits.size(); ++i) finder.find(names::kLimits[i].name, rows, limits[i]);
   finder.find(names::kHash, rows, hash);
+  if (reader.has(names::kApproximate)) finder.find(names::kApproximate, rows, approximate);
   finder.find(names::kSumNegative, sums, sum_negative);
   finder.find(names::kSumLowestLimb, sums, sum_lowest_limb);
   finder.find(names::kSumLimbCount, sums, sum_limb_count);

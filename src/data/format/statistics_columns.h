@@ -26,6 +26,7 @@ struct StatisticsColumns {
   std::array<ColumnView<std::uint64_t>, statistics_layout::kCounts.size()> counts;
   std::array<ColumnView<double>, statistics_layout::kLimits.size()> limits;
   ColumnView<std::uint64_t> hash;
+  ColumnView<std::uint8_t> approximate;  // may be empty: no row is
   ColumnView<std::uint8_t> sum_negative, sum_limb_count;
   ColumnView<std::int32_t> sum_lowest_limb;
   ColumnView<std::uint16_t> bin_count;

@@ -48,6 +48,7 @@ StatisticsRow StatisticsTable::row(std::size_t index) const {
   for (std::size_t i = 0; i < names::kSums.size(); ++i) statistics.*names::kSums[i] = columns.sum(index, i);
   statistics.has_hash = (columns.flags[index] & names::kHasHash) != 0;
   statistics.hash = columns.hash[index];
+  statistics.approximate = columns.approximate.size() > 0 && columns.approximate[index] != 0;
   statistics.has_histogram = (columns.flags[index] & names::kHasHistogram) != 0;
   for (std::uint64_t i = columns.bin_starts[index]; i < columns.bin_starts[index + 1]; ++i) {
     statistics.histogram.bins.push_back({columns.bin_index[i], columns.bin_value[i]});

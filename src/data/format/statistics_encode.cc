@@ -1,4 +1,6 @@
 // Writing of statistics records; reading is in statistics_decode.cc.
+#include <algorithm>
+
 #include "data/format/columns.h"
 #include "data/format/statistics_layout.h"
 #include "data/format/statistics_record.h"
@@ -57,6 +59,15 @@ void add_numbers(ColumnWriter& columns, std::span<const StatisticsRow> rows) {
   columns.add(names::kHash, gather(rows, [](const StatisticsRow& row) { return row.statistics.hash; }));
 }
 
+// A reader from before this column does not look for it, and has the numbers all the same.
+void add_approximate(ColumnWriter& columns, std::span<const StatisticsRow> rows) {
+  const auto is_approximate = [](const StatisticsRow& row) {
+    return static_cast<std::uint8_t>(!row.shape_only && row.statistics.approximate ? 1 : 0);
+  };
+  if (std::none_of(rows.begin(), rows.end(), is_approximate)) return;
+  columns.add(names::kApproximate, gather(rows, is_approximate));
+}
+
 void add_exact_sums(ColumnWriter& columns, std::span<const StatisticsRow> rows) {
   std::vector<std::uint8_t> negative, limb_count;
   std::vector<std::int32_t> lowest_limb;
@@ -99,6 +110,7 @@ std::string encode_statistics(std::span<const StatisticsRow> rows) {
   add_keys(columns, rows);
   add_shapes(columns, rows);
   add_numbers(columns, rows);
+  add_approximate(columns, rows);
   add_exact_sums(columns, rows);
   add_histograms(columns, rows);
   return columns.finish();

@@ -14,6 +14,7 @@ inline constexpr const char* kDType = "dtype";
 inline constexpr const char* kFlags = "flags";
 inline constexpr const char* kRank = "rank";
 inline constexpr const char* kHash = "hash";
+inline constexpr const char* kApproximate = "approximate";  // not there when it is 0 in every row
 inline constexpr const char* kBinCount = "histogram_bins";  // how many rows of the two histogram columns are its own
 
 // Bits of kFlags. The last two only together with the first.

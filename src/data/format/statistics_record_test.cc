@@ -36,12 +36,15 @@ std::vector<StatisticsRow> sample_rows() {
   Statistics core;
   core.count = 3;
   core.min = core.max = core.abs_min = core.abs_max = -0.0;
+  Statistics rounded = core;
+  rounded.approximate = true;
   Statistics empty_histogram;
   empty_histogram.has_histogram = true;
   return {{7, DType::kFloat32, {2, 5}, false, full_statistics()},
           {0xFFFFFFFF, DType::kBFloat16, {}, true, {}},
           {0, DType::kComplex128, {3}, false, core},
           {1, DType::kFloat16, {0, 4}, false, empty_histogram},
+          {3, DType::kFloat32, {3}, false, rounded},
           {2, DType::kString, {1, 2, 3, 4}, true, {}}};
 }
 
@@ -86,6 +89,19 @@ TEST(StatisticsRecordTest, ForeignReadersFindRoundedNumbers) {
   EXPECT_EQ(number("abs_variance"), 0.5);
   EXPECT_EQ(number("min"), 1);
   EXPECT_EQ(number("max"), 3);
+}
+
+// Files without approximate statistics are as they were, and programs that do not know the column read the others.
+TEST(StatisticsRecordTest, TheMarkOfApproximateOnesIsAColumnOfItsOwn) {
+  Statistics rounded;
+  rounded.count = 3;
+  const auto has_mark = [&] {
+    const std::string payload = encode_statistics(std::vector<StatisticsRow>{{0, DType::kInt8, {3}, false, rounded}});
+    return ColumnReader::open(as_bytes(payload))->has("approximate");
+  };
+  EXPECT_FALSE(has_mark());
+  rounded.approximate = true;
+  EXPECT_TRUE(has_mark());
 }
 
 TEST(StatisticsRecordTest, EveryTruncationIsDataLoss) {

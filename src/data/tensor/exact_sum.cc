@@ -24,12 +24,12 @@ ExactSum product(const ExactSum& a, const ExactSum& b) {
   return make_exact_sum(a.negative != b.negative, a.lowest_limb + b.lowest_limb, multiply(a.limbs, b.limbs));
 }
 
-// count·Σx² − (Σx)², which Cauchy and Schwarz say is not negative.
+// count·Σx² − (Σx)², which Cauchy and Schwarz say is not negative; but sums that were rounded may be, by as much.
 Magnitude variance_numerator(const ExactSum& sum, const ExactSum& square_sum, std::uint64_t count) {
   ExactSum numerator = product(sum, sum);
   numerator.negative = !numerator.limbs.empty();
   numerator.add(product(square_sum, make_exact_sum(false, 0, {count})));
-  return magnitude(numerator);
+  return numerator.negative ? Magnitude() : magnitude(numerator);
 }
 
 }  // namespace

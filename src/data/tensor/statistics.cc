@@ -124,6 +124,7 @@ void Statistics::merge(const Statistics& next) {
   } else {
     histogram.bins.clear();
   }
+  approximate = approximate || next.approximate;
   count += next.count;
   nan_count += next.nan_count;
   positive_inf_count += next.positive_inf_count;
@@ -144,7 +145,7 @@ bool operator==(const Statistics& a, const Statistics& b) {
          a.negative_inf_count == b.negative_inf_count && a.zero_count == b.zero_count && same(a.min, b.min) &&
          same(a.max, b.max) && same(a.abs_min, b.abs_min) && same(a.abs_max, b.abs_max) && a.sum == b.sum &&
          a.abs_sum == b.abs_sum && a.square_sum == b.square_sum && a.has_histogram == b.has_histogram &&
-         a.histogram == b.histogram && a.has_hash == b.has_hash && a.hash == b.hash;
+         a.histogram == b.histogram && a.has_hash == b.has_hash && a.hash == b.hash && a.approximate == b.approximate;
 }
 
 }  // namespace trainwarden

@@ -227,6 +227,18 @@ void Hook::save_reductions(std::string_view name, std::span<const SavedReduction
   });
 }
 
+void Hook::save_statistics(TensorId id, const GivenStatistics& given) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.plan().anything_wanted()) session.saves().save_statistics(id, given);
+  });
+}
+
+void Hook::save_statistics(std::string_view name, const GivenStatistics& given) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.plan().anything_wanted()) session.saves().save_statistics(name, given);
+  });
+}
+
 void Hook::save_shard(TensorId id, const TensorView& part, const Shape& global_shape,
                       std::span<const std::int64_t> offsets, int replica) {
   impl_->guarded([&](capture::CaptureSession& session) {

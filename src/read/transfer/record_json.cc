@@ -64,6 +64,7 @@ void RecordJson::add_statistics(std::string_view tensor, const format::Statistic
   }
   add_fields(reductions_of(row.statistics));
   if (row.statistics.has_histogram) add_histogram(row.statistics.histogram);
+  if (row.statistics.approximate) out_ += ",\"approximate\":true";
   if (row.statistics.has_hash) out_ += fmt::format(",\"hash\":\"{:016x}\"", row.statistics.hash);
   out_ += '}';
 }

@@ -283,6 +283,7 @@ class RunDiffer {
     if (!pair->is_comparable) return false;
     ++tensor.compared;
     if (pair->by_statistics) ++tensor.by_statistics;
+    if (pair->difference.approximate) ++tensor.approximate;
     if (!pair->difference.differs()) return false;
     ++tensor.differing;
     const ValueDifference& found = pair->difference;
@@ -348,6 +349,12 @@ bool RunDifference::same() const {
   const bool has_alone = !steps_only_a.empty() || !steps_only_b.empty() || !tensors_only_a.empty() ||
                          !tensors_only_b.empty() || !workers_only_a.empty() || !workers_only_b.empty();
   return !has_alone && first_step() < 0 && unreadable == 0;
+}
+
+std::uint64_t RunDifference::approximate() const {
+  std::uint64_t count = 0;
+  for (const TensorDifference& tensor : tensors) count += tensor.approximate;
+  return count;
 }
 
 Result<RunDifference> diff_runs(const storage::Location& a, const storage::Location& b, const DiffQuestion& question) {

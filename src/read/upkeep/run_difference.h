@@ -30,6 +30,7 @@ struct TensorDifference {
   std::uint64_t compared = 0;       // steps at which both have it
   std::uint64_t differing = 0;      // of them
   std::uint64_t by_statistics = 0;  // of those compared: one of the runs kept no values
+  std::uint64_t approximate = 0;    // of those compared: by numbers that one of the runs has rounded
   std::uint64_t only_a = 0;         // steps of both at which only one of the runs has it
   std::uint64_t only_b = 0;
   std::uint64_t unreadable = 0;  // damaged in one of them
@@ -56,8 +57,9 @@ struct RunDifference {
   std::vector<TensorDifference> tensors;
   std::uint64_t unreadable = 0;  // pairs
 
-  std::int64_t first_step() const;  // at which a tensor differs; -1: none does
-  bool same() const;                // nothing differs, and nothing is in one of them alone
+  std::int64_t first_step() const;    // at which a tensor differs; -1: none does
+  bool same() const;                  // nothing differs, and nothing is in one of them alone
+  std::uint64_t approximate() const;  // how many comparisons were, over all tensors
 };
 
 // `a` and `b` may be runs of any recorder, also while they are written: what is there is compared. Steps are compared

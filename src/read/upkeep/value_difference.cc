@@ -184,6 +184,62 @@ bool same_bytes(const TensorValue& a, const TensorValue& b, std::size_t offset, 
   return bytes == 0 || std::memcmp(a.data.data() + offset, b.data.data() + offset, bytes) == 0;
 }
 
+// Sums of float32 of many elements, added one after the other, keep about three digits.
+constexpr double kRoundedSums = 1e-3;
+// Whole numbers in float32 are exact up to 2^24.
+constexpr double kRoundedCounts = 1.0 / (1 << 23);
+
+struct RoundedPair {
+  const char* quantity;
+  double a;
+  double b;
+  double size;  // what rounding is measured by
+};
+
+ValueDifference compare_rounded(const RoundedPair& pair, double rtol, double atol) {
+  DifferenceTally tally;
+  if (is_close(std::abs(pair.a - pair.b), pair.a, pair.b, pair.size, {rtol, atol, true})) {
+    tally.add_same();
+  } else {
+    tally.add_differing(std::abs(pair.a - pair.b), pair.a, pair.b, std::abs(pair.b), 0);
+  }
+  ValueDifference one = std::move(tally).take();
+  if (one.differs()) one.what = pair.quantity;
+  return one;
+}
+
+double count_of(std::uint64_t count) {
+  return static_cast<double>(count);
+}
+
+// The means of an exact and a rounded sum are as far apart as the sums, which are rounded by what was added.
+ValueDifference compare_approximate(const Statistics& a, const Statistics& b, const Tolerance& tolerance) {
+  const auto count = [](const char* quantity, std::uint64_t x, std::uint64_t y) {
+    return RoundedPair{quantity, count_of(x), count_of(y), count_of(std::max(x, y))};
+  };
+  const double added = std::max(a.abs_mean(), b.abs_mean());
+  const double largest = std::max(a.abs_max, b.abs_max);
+  const std::array counts = {count("nan_count", a.nan_count, b.nan_count),
+                             count("positive_inf_count", a.positive_inf_count, b.positive_inf_count),
+                             count("negative_inf_count", a.negative_inf_count, b.negative_inf_count)};
+  const std::array numbers = {RoundedPair{"min", a.min, b.min, largest}, RoundedPair{"max", a.max, b.max, largest},
+                              RoundedPair{"mean", a.mean(), b.mean(), added},
+                              RoundedPair{"l1", a.l1(), b.l1(), std::max(a.l1(), b.l1())},
+                              RoundedPair{"l2", a.l2(), b.l2(), std::max(a.l2(), b.l2())}};
+  ValueDifference difference;
+  if (a.count != b.count) difference = in_words(fmt::format("count {} and {}", a.count, b.count));
+  for (const RoundedPair& pair : counts) {
+    if (!difference.differs()) difference = compare_rounded(pair, kRoundedCounts, 0);
+  }
+  for (const RoundedPair& pair : numbers) {
+    if (!difference.differs()) {
+      difference = compare_rounded(pair, std::max(tolerance.rtol, kRoundedSums), tolerance.atol);
+    }
+  }
+  difference.approximate = true;
+  return difference;
+}
+
 }  // namespace
 
 ValueDifference compare_values(const TensorValue& a, const TensorValue& b, const Tolerance& tolerance) {
@@ -224,6 +280,7 @@ ValueDifference compare_numbers(double a, double b, const Tolerance& tolerance) 
 }
 
 ValueDifference compare_statistics(const Statistics& a, const Statistics& b, const Tolerance& tolerance) {
+  if (a.approximate || b.approximate) return compare_approximate(a, b, tolerance);
   const std::array<std::pair<const char*, std::array<std::uint64_t, 2>>, 4> counts = {
       {{"count", {a.count, b.count}},
        {"nan_count", {a.nan_count, b.nan_count}},

@@ -30,6 +30,8 @@ struct ValueDifference {
   std::uint64_t max_ulp = 0;  // how many numbers of the type lie between them; 0 where it has none to count
   double a = 0;               // where max_abs is
   double b = 0;
+  // Rounded numbers were compared: that they agree does not say that the tensors are the same.
+  bool approximate = false;
 
   bool differs() const { return !what.empty() || differing > 0; }
 };
@@ -41,7 +43,9 @@ ValueDifference compare_values(const TensorValue& a, const TensorValue& b, const
 ValueDifference compare_numbers(double a, double b, const Tolerance& tolerance);
 
 // Every number that both have counts as an element. With a tolerance counts of elements must agree, and hashes,
-// histograms and exact sums are not looked at.
+// histograms and exact sums are not looked at. Where one of the two is approximate, they differ when they are farther
+// apart than sums in float32 may be (one in a thousand of what was added), or than the tolerance; so it is said that
+// the comparison is approximate.
 ValueDifference compare_statistics(const Statistics& a, const Statistics& b, const Tolerance& tolerance);
 
 }  // namespace trainwarden::upkeep

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trainwarden/given_statistics.h"
+
 namespace trainwarden::upkeep {
 namespace {
 
@@ -158,6 +160,62 @@ TEST(ValueDifference, StatisticsDifferWhereANumberDoes) {
   EXPECT_FALSE(compare_statistics(a, turned, {.rtol = 1e-9}).differs());
   const Statistics nothing = statistics(floats({static_cast<float>(kNan)}));
   EXPECT_FALSE(compare_statistics(nothing, nothing, {.rtol = 1e-9}).differs());
+}
+
+Statistics exact_statistics(const std::vector<float>& elements) {
+  return *compute_statistics(floats(elements).view());
+}
+
+// As a sum in float32 may be.
+Statistics rounded_statistics(const std::vector<float>& elements, double error) {
+  const Statistics exact = exact_statistics(elements);
+  GivenStatistics given;
+  given.shape = Shape{static_cast<std::int64_t>(elements.size())};
+  given.nan_count = exact.nan_count;
+  given.zero_count = exact.zero_count;
+  given.min = exact.min;
+  given.max = exact.max;
+  given.abs_min = exact.abs_min;
+  given.sum = exact.sum.to_double() + error * exact.abs_sum.to_double();
+  given.abs_sum = exact.abs_sum.to_double() * (1 + error);
+  given.square_sum = exact.square_sum.to_double() * (1 + error);
+  return *approximate_statistics(given);
+}
+
+TEST(ValueDifference, RoundingIsNoDifferenceWhereStatisticsAreApproximate) {
+  const std::vector<float> elements = {1000, -1000, 0.25F, 3};  // whose mean is small beside what was added
+  for (const double error : {0.0, 1e-6, 5e-4}) {
+    for (const bool approximate_first : {true, false}) {
+      const Statistics exact = exact_statistics(elements);
+      const Statistics rounded = rounded_statistics(elements, error);
+      const ValueDifference difference =
+          compare_statistics(approximate_first ? rounded : exact, approximate_first ? exact : rounded, {});
+      EXPECT_FALSE(difference.differs()) << error << " " << difference.what;
+      EXPECT_TRUE(difference.approximate);
+    }
+  }
+  EXPECT_FALSE(compare_statistics(exact_statistics(elements), exact_statistics(elements), {}).approximate);
+}
+
+TEST(ValueDifference, WhatIsMoreThanRoundingDiffersAlsoWhereStatisticsAreApproximate) {
+  const Statistics rounded = rounded_statistics({1, 2, 3, 4}, 1e-6);
+  const std::vector<std::pair<const char*, std::vector<float>>> others = {
+      {"count", {1, 2, 3}},
+      {"nan_count", {1, 2, 4, static_cast<float>(kNan)}},
+      {"positive_inf_count", {1, 2, 4, static_cast<float>(kInf)}},
+      {"min", {1.01F, 2, 3, 4}},
+      {"max", {1, 2, 3, 4.01F}},
+      {"mean", {1, 2, 3.02F, 4}}};
+  for (const auto& [what, elements] : others) {
+    const ValueDifference difference = compare_statistics(rounded, exact_statistics(elements), {});
+    EXPECT_TRUE(difference.differs()) << what;
+    EXPECT_EQ(difference.what.substr(0, difference.what.find(' ')), what);
+    EXPECT_TRUE(difference.approximate);
+  }
+  EXPECT_FALSE(compare_statistics(rounded, exact_statistics({1, 2, 3.02F, 4}), {.rtol = 0.02}).differs());
+  EXPECT_FALSE(compare_statistics(rounded_statistics({static_cast<float>(kNan)}, 0),
+                                  exact_statistics({static_cast<float>(kNan)}), {})
+                   .differs());
 }
 
 }  // namespace

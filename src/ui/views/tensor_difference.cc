@@ -15,6 +15,7 @@
 namespace trainwarden::views {
 namespace {
 
+constexpr double kRoundedSums = 1e-3;      // as far may approximate statistics of one tensor be apart
 constexpr std::int64_t kAtOnce = 1 << 16;  // components that are held as doubles at a time
 
 // Takes pairs of numbers one by one.
@@ -108,6 +109,7 @@ std::optional<Parting> value_difference(const TensorView& a, const TensorView& b
 
 // Numbers of the same magnitude as the elements: what differs is measured by the largest of them.
 std::optional<Parting> statistics_difference(const Statistics& a, const Statistics& b, double tolerance) {
+  if (a.approximate || b.approximate) tolerance = std::max(tolerance, kRoundedSums);
   if (tolerance == 0 && a == b) return std::nullopt;
   const std::array<std::pair<const char*, std::array<double, 2>>, 5> counts = {
       {{"count", {static_cast<double>(a.count), static_cast<double>(b.count)}},

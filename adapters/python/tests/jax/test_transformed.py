@@ -29,6 +29,11 @@ EXPECTED = {
         None,
     ),
     "accumulated": (4, ["loss", "loss#1", *WHOLE], None),
+    "eighths": (
+        4,
+        ["loss", *WHOLE],
+        "arrays of float8_e4m3b11fnuz are kept as their statistics, which JAX computes in float32",
+    ),
     "keys_and_halves": (4, ["loss", *WHOLE], None),
 }
 
@@ -79,6 +84,21 @@ def test_statistics_of_arrays_that_are_cut_are_those_of_the_whole(runner: Runner
             found = trial.statistics(name, step)
             assert found == trainwarden.compute_statistics(value), (name, step)
     
+
+def test_arrays_that_only_jax_can_read_have_approximate_statistics(runner: Runner) -> None:
+    done = runner.captured("transformed.py", "eighths")
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    weights = bytes.fromhex(done.plain.stdout.split()[-1])  # a bias of four bytes, and four of a byte
+    kernel = np.frombuffer(weights[4:], ml_dtypes.float8_e4m3b11fnuz).astype(np.float64)
+    found = done.trial.statistics("kernel", 3)
+    assert found.approximate and not done.trial.statistics("bias", 3).approximate
+    assert (found.count, found.min, found.max) == (4, kernel.min(), kernel.max())
+    assert found.zero_count == (kernel == 0).sum() and found.nan_count == found.inf_count == 0
+    assert found.mean == pytest.approx(kernel.mean(), rel=1e-6)
+    assert found.std == pytest.approx(kernel.std(), rel=1e-6)
+    assert found.l2 == pytest.approx(np.linalg.norm(kernel), rel=1e-6)
+    assert done.trial.tensor("gradient/kernel").steps() == [0, 1, 2, 3]
+
 
 FAULTS = {
     "twin": "import trainwarden.jax.twins as twins; twins.jaxpr_as_fun = None",

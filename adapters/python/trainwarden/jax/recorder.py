@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
-from .. import faults
+from .. import _core, faults
 from ..hook import Hook
 from . import names, tags
 from .plans import ALL_KINDS, Plan, Slot
+from .reducing import can_reduce, statistics_of
 
 _COLLECTIONS = {tags.LOSS: "losses", tags.GRADIENT: "gradients", tags.OWN_GRADIENT: "gradients", tags.OUTPUT: "outputs",
                 tags.STATE: "optimizer_state", tags.RATE: "scalars", tags.METRIC: "metrics"}  # fmt: skip
@@ -52,6 +54,10 @@ class Recorder:
             self._save(identity, value)
 
     def _save(self, identity: int, value: Any) -> None:
+        if not is_readable_type(value) and can_reduce(value):
+            faults.say_once(f"arrays of {value.dtype} are kept as their statistics, which JAX computes in float32")
+            self._hook.save_statistics(identity, value.shape, **statistics_of(value))
+            return
         if is_cut(value):
             for shard in value.addressable_shards:
                 offsets = [place.start or 0 for place in shard.index]
@@ -75,6 +81,22 @@ class Recorder:
 
     def _wants(self, kind: str) -> bool:
         return self._hook.wants_any(self._by_kind.get(kind, []))
+
+
+def is_readable_type(value: Any) -> bool:
+    """Are its elements of a type that a run can have?"""
+    return not isinstance(value, jax.Array) or _has_dtype(str(value.dtype))
+
+
+@functools.cache
+def _has_dtype(name: str) -> bool:
+    if name == "float8_e4m3":  # has infinities; the one that is called so in a run has none
+        return False
+    try:
+        _core.dtype_code(name)
+    except ValueError:
+        return False
+    return True
 
 
 def is_cut(value: Any) -> bool:

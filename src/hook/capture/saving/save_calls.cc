@@ -100,6 +100,25 @@ void SaveCalls::save(TensorEntry& entry, std::span<const SavedReduction> reducti
   intake_.add(entry, bytes, [&] { return intake_.step().add_reductions(entry, reductions); });
 }
 
+void SaveCalls::save_statistics(TensorId id, const GivenStatistics& given) {
+  if (TensorEntry* entry = tensors_.find(id)) return save(*entry, given);
+  intake_.lose_undeclared(id);
+}
+
+void SaveCalls::save_statistics(std::string_view name, const GivenStatistics& given) {
+  if (TensorEntry* entry = tensors_.find_or_add(name)) return save(*entry, given);
+  intake_.lose_nameless();
+}
+
+void SaveCalls::save(TensorEntry& entry, const GivenStatistics& given) {
+  if ((entry.form_now() & ~kBlackBoxBit) == 0) return;  // which holds values only
+  const Bill::Timer timer(bill_);
+  if (!state_.is_on()) return intake_.lose_off(entry, 0);
+  Result<Statistics> statistics = approximate_statistics(given);
+  if (!statistics.ok()) return intake_.lose_unsupported(entry, statistics.status().message());
+  intake_.add_row(entry, {.dtype = given.dtype, .shape = given.shape, .statistics = *std::move(statistics)});
+}
+
 void SaveCalls::save_shard(TensorId id, const Shard& shard, int replica) {
   TensorEntry* const entry = tensors_.find(id);
   if (entry == nullptr) return intake_.lose_undeclared(id);

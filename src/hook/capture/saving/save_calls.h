@@ -43,6 +43,8 @@ class SaveCalls {
   void save_observation(TensorId id, const TensorView& view);
   void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
+  void save_statistics(TensorId id, const GivenStatistics& given);
+  void save_statistics(std::string_view name, const GivenStatistics& given);
 
   void save_shard(TensorId id, const Shard& shard, int replica);
   bool has_open_shards() const { return shards_.has_open(); }
@@ -61,6 +63,7 @@ class SaveCalls {
   void save(TensorEntry& entry, FormBits form, const TensorView& view);
   void save(TensorEntry& entry, FormBits form, const Shape& shape, std::span<const std::string_view> strings);
   void save(TensorEntry& entry, std::span<const SavedReduction> reductions);
+  void save(TensorEntry& entry, const GivenStatistics& given);
 
   KnownTensors& tensors_;
   StepIntake& intake_;

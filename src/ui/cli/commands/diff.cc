@@ -57,6 +57,7 @@ OrderedJson json_of_difference(const TensorDifference& tensor) {
                       {"compared", tensor.compared},
                       {"differing", tensor.differing},
                       {"by_statistics", tensor.by_statistics},
+                      {"approximate", tensor.approximate},
                       {"only_a", tensor.only_a},
                       {"only_b", tensor.only_b},
                       {"unreadable", tensor.unreadable},
@@ -81,9 +82,11 @@ OrderedJson json_of_difference(const TensorDifference& tensor) {
 void print_difference_as_json(const std::string& a, const std::string& b, const RunDifference& difference) {
   OrderedJson tensors = OrderedJson::array();
   for (const TensorDifference& tensor : difference.tensors) tensors.push_back(json_of_difference(tensor));
+  const bool is_unknown = difference.same() && difference.approximate() > 0;
   print_json({{"a", a},
               {"b", b},
-              {"same", difference.same()},
+              {"same", is_unknown ? OrderedJson() : OrderedJson(difference.same())},
+              {"approximate", difference.approximate()},
               {"first_step", difference.first_step()},
               {"first_tensor", difference.first_step() < 0 ? OrderedJson() : OrderedJson(difference.tensors[0].tensor)},
               {"common_steps", difference.common_steps},
@@ -150,6 +153,12 @@ void print_difference_table(const RunDifference& difference, std::int64_t top) {
   if (more > 0) emit("... and {} more tensors that differ (--top 0 shows all)\n", more);
 }
 
+const char* same_in_words(const DiffOptions& options, const RunDifference& difference) {
+  if (!options.question.tolerance.exact()) return "what both have is the same within the tolerance";
+  return difference.approximate() > 0 ? "nothing is found to differ; what is approximate may, by its rounding"
+                                      : "what both have is the same, bit for bit";
+}
+
 void print_difference(const DiffOptions& options, const std::string& a, const std::string& b,
                       const RunDifference& difference) {
   std::uint64_t differing = 0;
@@ -167,6 +176,10 @@ void print_difference(const DiffOptions& options, const std::string& a, const st
   print_alone("worker", a, difference.workers_only_a);
   print_alone("worker", b, difference.workers_only_b);
   if (by_statistics > 0) emit("{} times by their statistics alone: values were not kept\n", by_statistics);
+  if (difference.approximate() > 0) {
+    emit("{} times by approximate statistics: what differs by rounding alone is not told from what is the same\n",
+         difference.approximate());
+  }
   if (difference.unreadable > 0) emit("{} times one of the two could not be read\n", difference.unreadable);
   if (difference.first_step() >= 0) {
     const TensorDifference& first = difference.tensors.front();
@@ -174,8 +187,7 @@ void print_difference(const DiffOptions& options, const std::string& a, const st
     emit("{} of {} tensors differ\n", differing, difference.tensors.size());
     print_difference_table(difference, options.top);
   } else {
-    emit("{}\n", options.question.tolerance.exact() ? "what both have is the same, bit for bit"
-                                                    : "what both have is the same within the tolerance");
+    emit("{}\n", same_in_words(options, difference));
   }
 }
 

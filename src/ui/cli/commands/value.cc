@@ -82,6 +82,7 @@ void print_statistics(const Statistics& s) {
        format_number(std::sqrt(s.variance())));
   emit("l1 {}  l2 {}  mean of |x| {}  largest |x| {}\n", format_number(s.l1()), format_number(s.l2()),
        format_number(s.abs_mean()), format_number(s.abs_max));
+  if (s.approximate) emit("approximate: computed by the program, in floating point\n");
 }
 
 void print_reductions(const std::vector<SavedReduction>& reductions) {

@@ -14,20 +14,22 @@ OrderedJson json_of(const Shape& shape) {
 }
 
 OrderedJson json_of(const Statistics& statistics) {
-  return {{"count", statistics.count},
-          {"nan_count", statistics.nan_count},
-          {"positive_infinity_count", statistics.positive_inf_count},
-          {"negative_infinity_count", statistics.negative_inf_count},
-          {"zero_count", statistics.zero_count},
-          {"min", json_number(statistics.min)},
-          {"max", json_number(statistics.max)},
-          {"mean", json_number(statistics.mean())},
-          {"std", json_number(std::sqrt(statistics.variance()))},
-          {"l1", json_number(statistics.l1())},
-          {"l2", json_number(statistics.l2())},
-          {"abs_min", json_number(statistics.abs_min)},
-          {"abs_max", json_number(statistics.abs_max)},
-          {"abs_mean", json_number(statistics.abs_mean())}};
+  OrderedJson json = {{"count", statistics.count},
+                      {"nan_count", statistics.nan_count},
+                      {"positive_infinity_count", statistics.positive_inf_count},
+                      {"negative_infinity_count", statistics.negative_inf_count},
+                      {"zero_count", statistics.zero_count},
+                      {"min", json_number(statistics.min)},
+                      {"max", json_number(statistics.max)},
+                      {"mean", json_number(statistics.mean())},
+                      {"std", json_number(std::sqrt(statistics.variance()))},
+                      {"l1", json_number(statistics.l1())},
+                      {"l2", json_number(statistics.l2())},
+                      {"abs_min", json_number(statistics.abs_min)},
+                      {"abs_max", json_number(statistics.abs_max)},
+                      {"abs_mean", json_number(statistics.abs_mean())}};
+  if (statistics.approximate) json["approximate"] = true;
+  return json;
 }
 
 OrderedJson json_of(const RunLoss& loss) {

@@ -170,6 +170,22 @@ def keys_and_halves(params):
     return loop(step, params, (jax.random.key(1), optimizer.init(params)))
 
 
+def eighths(params):
+    """Weights of a type that only JAX has."""
+    small = {"kernel": params["kernel"].astype(jnp.float8_e4m3b11fnuz), "bias": params["bias"]}
+
+    def small_error(params, features, labels):
+        return error({**params, "kernel": params["kernel"].astype(jnp.float32)}, features, labels)
+
+    @jax.jit
+    def step(params, state, features, labels):
+        loss, gradients = jax.value_and_grad(small_error)(params, features, labels)
+        updates, state = optimizer.update(gradients, state, params)
+        return optax.apply_updates(params, updates), state, loss
+
+    return loop(step, small, optimizer.init(small))
+
+
 if __name__ == "__main__":
     params = globals()[sys.argv[1]](params)
     print(losses, b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(params)).hex())

@@ -84,6 +84,10 @@ Result<TensorSnapshot> TensorSnapshot::take(const TensorSpot& spot, const StepWi
   if (value.ok()) return of_value(spot, *std::move(value), most_bytes);
   TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics* const statistics, window.statistics(spot));
   if (statistics->count == 0) return Status(Code::kOutOfRange, fmt::format("\"{}\" has no elements", spot.tensor));
+  if (statistics->approximate) {
+    return Status(Code::kOutOfRange,
+                  fmt::format("\"{}\" has approximate statistics only: small changes are not in them", spot.tensor));
+  }
   TensorSnapshot snapshot;
   TRAINWARDEN_ASSIGN_OR_RETURN(snapshot.shape_, window.shape(spot));
   snapshot.statistics_ = *statistics;

@@ -33,7 +33,7 @@ struct Likeness {
 class TensorSnapshot {
  public:
   // Keeps values of at most `most_bytes`, of larger tensors the fingerprint. kOutOfRange when neither values nor
-  // statistics were kept, or the tensor has no elements.
+  // exact statistics were kept, or the tensor has no elements.
   static Result<TensorSnapshot> take(const TensorSpot& spot, const StepWindow& window, std::size_t most_bytes);
 
   // rtol refers to `b`. Tensors of different shapes are not alike.
