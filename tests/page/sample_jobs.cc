@@ -7,12 +7,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
+#include "store/storage/location.h"
+#include "store/storage/memory_storage.h"
 #include "work/jobs/job_record.h"
 #include "work/jobs/job_rules.h"
 
@@ -78,6 +81,20 @@ void write_details(const fs::path& job) {
   write(job / "kept/epoch-1/optimizer.pt", std::string(5000, 'o'));
 }
 
+void write_out(const storage::MemoryStorage& from, const std::string& folder, const fs::path& to) {
+  const auto entries = from.entries(folder);
+  check(entries.status());
+  for (const storage::Entry& entry : *entries) {
+    const std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
+    if (entry.info.kind == storage::FileInfo::Kind::kFolder) {
+      write_out(from, path, to);
+    } else {
+      write(to / path, from.content(path));
+    }
+  }
+}
+
+// In memory first: a record on a disk waits for it after each of its files.
 void submit(const fs::path& folder, const fs::path& runs, int i, int count) {
   // The newest is a minute old, the others an hour apart.
   FakeClock clock(system_clock().unix_ns() - (60 + 3600LL * (count - 1 - i)) * kSecondNs);
@@ -91,13 +108,15 @@ void submit(const fs::path& folder, const fs::path& runs, int i, int count) {
   order.max_run_seconds = 86400;
   order.spec = spec_of(i, folder / order.name);
   order.spec_file = folder.parent_path() / "job.toml";
-  auto job = jobs::JobRecord::create(folder, order);
+  const std::shared_ptr<storage::MemoryStorage> memory = storage::create_memory_storage();
+  auto job = jobs::JobRecord::create(storage::Location(memory, folder.string()), order);
   check(job.status());
   for (const JobPhase next : way_of(i)) {
     clock.advance_ns((next == JobPhase::kUploading ? 40 : 3) * kSecondNs);
     const std::string message = next == JobPhase::kFailed ? fmt::format("AlgorithmError: ExitCode 1 {}", kHostile) : "";
     check(job->advance(*job->current(), next, "test", message, clock).status());
   }
+  write_out(*memory, "", folder);
   if (i == 0) write_details(folder / order.name);
 }
 

@@ -4,30 +4,30 @@ import { join } from 'node:path';
 
 import { axeViolations, expect, picture, Server, test, visit } from './harness';
 
-for (const scheme of ['light', 'dark'] as const) {
-  test(`three thousand jobs are listed, few of them in the document, in ${scheme}`, async ({ page, runs }) => {
-    test.setTimeout(120_000);
-    const server = await Server.start(runs.folder, '--jobs', runs.writeJobs(3000));
+test('three thousand jobs are listed, few of them in the document', async ({ page, runs }) => {
+  test.setTimeout(120_000); // on a machine that has other work
+  const server = await Server.start(runs.folder, '--jobs', runs.writeJobs(3000));
+  await visit(page, server, '#/jobs');
+  await expect(page.locator('[data-test="count"]')).toContainText('3,000 in', { timeout: 30_000 });
+  expect(await page.locator('tr[data-row]').count()).toBeLessThan(60);
+  await expect(page.locator('tr[data-row="sweep-2999"]')).toContainText('completed'); // the newest
+  for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
-    await visit(page, server, '#/jobs');
-    await expect(page.locator('[data-test="count"]')).toContainText('3,000 in', { timeout: 60_000 });
-    expect(await page.locator('tr[data-row]').count()).toBeLessThan(60);
-    await expect(page.locator('tr[data-row="sweep-2999"]')).toContainText('completed'); // the newest
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, `jobs-list-${scheme}`);
     await page.setViewportSize({ width: 390, height: 800 });
     await picture(page, `jobs-list-narrow-${scheme}`);
     await page.setViewportSize({ width: 1280, height: 860 });
+  }
 
-    await page.locator('.value-table').evaluate((list) => list.scrollTo(0, list.scrollHeight));
-    await expect(page.locator('tr[data-row="sweep-0"]')).toBeVisible();
-    await page.getByRole('button', { name: 'lr', exact: true }).click();
-    await expect(page).toHaveURL(/sort=lr/);
-    await page.locator('.value-table').evaluate((list) => list.scrollTo(0, 0));
-    await expect(page.locator('tr[data-row]').first()).toContainText('0.001');
-    server.close();
-  });
-}
+  await page.locator('.value-table').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  await expect(page.locator('tr[data-row="sweep-0"]')).toBeVisible();
+  await page.getByRole('button', { name: 'lr', exact: true }).click();
+  await expect(page).toHaveURL(/sort=lr/);
+  await page.locator('.value-table').evaluate((list) => list.scrollTo(0, 0));
+  await expect(page.locator('tr[data-row]').first()).toContainText('0.001');
+  server.close();
+});
 
 test('jobs are searched by their values, and all that is chosen stands in the link', async ({ page, runs }) => {
   const server = await Server.start(runs.folder, '--jobs', runs.writeJobs(24));
