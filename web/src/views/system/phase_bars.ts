@@ -77,10 +77,18 @@ function legend(worker: WorkerPart, theme: Theme): HTMLElement {
     h('tbody', {}, ...rows));
 }
 
+/** Who recorded steps was watched, and writes none: a program in C++ that calls the hook, or one of another framework. */
+function withoutPhases(steps: number): HTMLElement[] {
+  if (steps > 0) {
+    return [h('p', { class: 'muted' }, 'Steps were recorded, but not what their time was spent on. A PyTorch program that is started under ', h('code', {}, 'trainwarden run'), ' records this by itself. Any other program, such as one in C++, can save it as scalars of each step, in seconds: ', h('code', {}, 'phase/step'), ', ', h('code', {}, 'phase/forward'), ', ', h('code', {}, 'phase/backward'), ' …')];
+  }
+  return [h('p', { class: 'muted' }, 'No steps were recorded: the program was not started under a hook that sees them. This records them:'), h('pre', {}, 'trainwarden run -- python train.py')];
+}
+
 export function phasesPart(answer: ProfileAnswer, width: number, theme: Theme): HTMLElement {
   const workers = bySkew(answer.workers).filter(({ phases }) => phases.length > 0);
   if (workers.length === 0) {
-    return part('phases', 'Step time by phase', h('p', { class: 'muted' }, 'No phases were written: the program was not started under a hook that sees its steps. This records them:'), h('pre', {}, 'trainwarden run -- python train.py'));
+    return part('phases', 'Step time by phase', ...withoutPhases(answer.steps.count));
   }
   const { count, divided } = answer.steps;
   const known = divided > 0 && divided < count ? `Divided from ${divided.toLocaleString('en')} of ${count.toLocaleString('en')} steps; ${knownOfAll(workers[0]!)} of all.` : '';

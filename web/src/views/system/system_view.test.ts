@@ -100,9 +100,18 @@ it('zooms with keys', async () => {
 it('says what gives data where there is none', async () => {
   const empty = sampleProfile();
   Object.assign(empty, { verdict: { kind: 'not_enough_data', rule: null, text: 'No train step has ended.', advice: null, step_share: null, gain: null }, workers: [], operators: null, stacks: null, memory: [], rules: [], usage: [], timeline: { ...empty.timeline, system: [], phases: [] } });
-  Object.assign(empty.steps, { histogram: null, duration_ms: null, outliers: [] });
+  Object.assign(empty.steps, { count: 0, histogram: null, duration_ms: null, outliers: [] });
   const { element } = await shown(answers(empty));
   for (const command of ['trainwarden run -- python train.py', 'trainwarden profile first --steps 10 --wait', 'trainwarden sample first', 'trainwarden check first --rules profiler']) expect(element.textContent).toContain(command);
+});
+
+it('does not say of a program whose steps were recorded that nobody watched it', async () => {
+  const unphased = sampleProfile();
+  for (const worker of unphased.workers) worker.phases = [];
+  const { element } = await shown(answers(unphased));
+  const phases = element.querySelector('[data-part="phases"]')!;
+  expect(phases.textContent).toContain('Steps were recorded, but not what their time was spent on');
+  expect(phases.textContent).not.toContain('not started under a hook');
 });
 
 it('lives without steps, rules and comparison, as a page in one file may have to', async () => {
