@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig, type Plugin } from 'vite';
 
+import { uplotLazily } from './uplot_lazily';
+
 /** What the exporter replaces; it stands once in the file. */
 const PLACE = '<!--TRAINWARDEN-ANSWERS-->';
 
@@ -65,7 +67,7 @@ function oneFile(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [svelte({ compilerOptions: { css: 'external' } }), oneFile()],
+  plugins: [svelte({ compilerOptions: { css: 'external' } }), uplotLazily(), oneFile()],
   publicDir: false,
   build: {
     outDir: join(process.env.TW_PAGE_OUT ?? 'dist', 'one_file'),

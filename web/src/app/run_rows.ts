@@ -1,4 +1,5 @@
 // The rows of the list of runs: GET /runs, sorted and filtered.
+import { compareTexts } from '../data/text';
 import { numberOf } from '../draw/numbers';
 import { measuredValues, sortedBy, tellingNames, type Value, type ValueRow } from '../views/value_rows';
 
@@ -33,8 +34,6 @@ export interface RunsAnswer {
 }
 
 export type SortKey = 'name' | 'state' | 'created' | 'last' | 'steps' | 'loss' | 'rules';
-
-const COLLATOR = new Intl.Collator('en', { numeric: true }); // one for all: localeCompare() would make one for each pair
 
 const KEYS: Record<SortKey, (row: RunRow) => number | string> = {
   name: (row) => row.name,
@@ -117,10 +116,10 @@ export function sorted(runs: readonly ValuedRun[], key: SortKey, turned: boolean
   const sign = turned ? -1 : 1;
   const keyed = runs.map((run) => ({ run, value: KEYS[key](run.row) }));
   keyed.sort((a, b) => {
-    if (typeof a.value === 'string' && typeof b.value === 'string') return sign * COLLATOR.compare(a.value, b.value);
+    if (typeof a.value === 'string' && typeof b.value === 'string') return sign * compareTexts(a.value, b.value);
     const [x, y] = [Number(a.value), Number(b.value)];
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
-    return x === y ? COLLATOR.compare(a.run.row.name, b.run.row.name) : sign * (y - x);
+    return x === y ? compareTexts(a.run.row.name, b.run.row.name) : sign * (y - x);
   });
   return keyed.map(({ run }) => run);
 }

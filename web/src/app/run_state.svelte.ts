@@ -45,6 +45,7 @@ export class RunInView {
   private asking = false;
   private askAgain = false;
   private firingsAreOld = true;
+  private asked: Promise<Firing[]> | undefined; // until rules have news
   private readonly forget: () => void;
   private readonly steadily = new Pace(STEPS_MS, () => void this.ask());
 
@@ -74,6 +75,7 @@ export class RunInView {
 
   private receive(notice: Notice): void {
     if (notice.run !== this.id && notice.run !== '') return;
+    if (notice.kind !== 'steps') this.asked = undefined; // before the view hears of news
     ++this.news;
     if (notice.kind === 'steps') return this.steadily.ask();
     this.firingsAreOld = true;
@@ -99,10 +101,18 @@ export class RunInView {
     this.asking = false;
   }
 
+  /** Asked for once for the bar and the view. */
+  allFirings(): Promise<Firing[]> {
+    if (this.asked) return this.asked;
+    const asked = loadFirings(this.source, this.id);
+    asked.catch(() => this.asked === asked && (this.asked = undefined));
+    return (this.asked = asked);
+  }
+
   private async askFirings(): Promise<void> {
     if (!this.firingsAreOld) return;
     this.firingsAreOld = false;
-    this.firings = (await loadFirings(this.source, this.id)).filter(({ severity }) => severity !== 'info');
+    this.firings = (await this.allFirings()).filter(({ severity }) => severity !== 'info');
   }
 
   private take(answer: StepsAnswer): void {

@@ -149,6 +149,25 @@ describe('NoticeFeed', () => {
     expect(states).toEqual(['connecting', 'live']);
   });
 
+  it('begins with the word that anything may be new, but not while the page asks for the first time', async () => {
+    vi.useFakeTimers();
+    try {
+      const anything = 'id: 7\ndata: {"run":"","version":7,"kind":"runs"}\n\n';
+      const step = 'id: 8\ndata: {"run":"1f","version":8,"kind":"steps","last_step":40}\n\n';
+      const body = new ReadableStream<Uint8Array>({ start: (stream) => stream.enqueue(bytes(anything + step)) });
+      const source = new HttpSource('/three', async () => new Response(body));
+      const heard: string[] = [];
+      const stop = source.notices(({ kind }) => heard.push(kind));
+      await vi.advanceTimersByTimeAsync(500);
+      expect(heard).toEqual(['steps']);
+      await vi.advanceTimersByTimeAsync(1000);
+      stop();
+      expect(heard).toEqual(['steps', 'runs']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('asks every two seconds where there is no stream', async () => {
     vi.useFakeTimers();
     try {

@@ -13,6 +13,9 @@ const POLL_MS = 2000;
 const PATIENCE_MS = [250, 500, 1000, 2000, 5000, 10000];
 const TRIES_BEFORE_POLLING = 3;
 
+/** The stream begins with the word that anything may be new. What the page shows then was asked for just now: it is asked again later. */
+const CATCH_UP_MS = 1000;
+
 export class NoticeFeed {
   private readonly listeners = new Set<(notice: Notice) => void>();
   private readonly stateListeners = new Set<(state: FeedState) => void>();
@@ -112,14 +115,20 @@ export class NoticeFeed {
       const events = new EventStream();
       for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
         for (const event of events.push(piece.value)) {
-          this.lastId = event.id;
-          this.notify(JSON.parse(event.data) as Notice);
+          this.take(event.id, JSON.parse(event.data) as Notice);
         }
       }
       return true;
     } catch {
       return false; // unreachable, or cut off: the caller tries again, and the state says so
     }
+  }
+
+  private take(id: string | undefined, notice: Notice): void {
+    const isFirst = this.lastId === undefined && notice.run === '';
+    this.lastId = id;
+    if (isFirst) setTimeout(() => this.notify(notice), CATCH_UP_MS);
+    else this.notify(notice);
   }
 
   /** Asks once and waits until it is time for the next; false when nobody answers. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { shortened, shown } from './text';
+import { compareTexts, shortened, shown } from './text';
 
 it('shows tricky characters as their codes', () => {
   expect(shown('layer.0\u202egnp.exe')).toBe('layer.0\\u{202e}gnp.exe');
@@ -16,4 +16,8 @@ it('leaves the scripts of the world alone', () => {
 it('cuts the middle out', () => {
   expect(shortened('encoder.layer.11.attention.self', 11)).toBe('encod….self');
   expect(shortened('short', 11)).toBe('short');
+});
+
+it('sorts numbers within texts by their size', () => {
+  expect(['layer.10', 'layer.2', 'Layer.1'].sort(compareTexts)).toEqual(['Layer.1', 'layer.2', 'layer.10']);
 });

@@ -1,6 +1,7 @@
 // Stage: a view in a notebook or a saved page, with what the shell is for it elsewhere: the step, the keys, the words of
 // its state.
 import { h } from '../draw/dom';
+import { loadFirings } from '../data/firings';
 import type { Source } from '../data/source';
 import { StepRanges } from '../data/step_ranges';
 import type { MountView, RunRef, View, ViewContext, ViewState } from '../views/view';
@@ -59,6 +60,7 @@ export class Stage {
     return {
       source: this.options.source,
       run: this.options.run,
+      firings: () => loadFirings(this.options.source, this.options.run.id),
       change: (params) => this.choose(this.state.step, params),
       seek: (step) => this.seek(step),
       open: (_view, params, step) => this.choose(step === undefined ? this.state.step : step, params),

@@ -1,4 +1,5 @@
 // What the tests of rules, confusion and comparison share: a source of given answers, and a context that writes down.
+import { loadFirings } from '../data/firings';
 import type { Arrays } from '../data/safetensors';
 import { addressOf, SourceError, type Notice, type Parameters, type Source } from '../data/source';
 import type { ViewContext } from './view';
@@ -52,6 +53,7 @@ export function contextOf(source: Source, actionsAllowed = false): WrittenContex
   const context: WrittenContext = {
     source,
     run: { id: '00000000000000aa', name: 'first' },
+    firings: () => loadFirings(source, '00000000000000aa'),
     changes: [],
     sought: [],
     opened: [],

@@ -1,4 +1,5 @@
 // Rows with named values (hyper-parameters, metrics): which are shown, in which order, with which columns.
+import { compareTexts } from '../data/text';
 
 export type Value = number | string | undefined;
 
@@ -23,11 +24,10 @@ export function compareValues(a: Value, b: Value, turned: boolean): number {
   const [first, second] = [rank(a), rank(b)];
   if (first !== second) return first === NOTHING || second === NOTHING ? first - second : (turned ? -1 : 1) * (first - second);
   if (first === NOTHING) return 0;
-  const order = typeof a === 'number' && typeof b === 'number' ? a - b : COLLATOR.compare(String(a), String(b));
+  const order = typeof a === 'number' && typeof b === 'number' ? a - b : compareTexts(String(a), String(b));
   return turned ? -order : order;
 }
 
-const COLLATOR = new Intl.Collator('en', { numeric: true }); // one for all: localeCompare() would make one for each pair
 const NOTHING = 2;
 
 function rank(value: Value): number {

@@ -1,5 +1,6 @@
 // View: what the shell, a notebook and the one-file page show in the same way. A view is a class without a framework:
 // it draws into an element, reads from a Source, and owns no state that a link would have to hold.
+import type { Firing } from '../data/firings';
 import type { Source } from '../data/source';
 
 /** Everything that a link holds. */
@@ -29,6 +30,8 @@ export interface PlaceContext {
 /** What a view of one run is given. */
 export interface ViewContext extends PlaceContext {
   run: RunRef;
+  /** Where its rules fired. */
+  firings(): Promise<Firing[]>;
   /** Moves the shared cursor. */
   seek(step: number | null): void;
   /** Goes to another view of the same run. */

@@ -19,6 +19,7 @@ export class Bench {
     const context: ViewContext = {
       source: this.source,
       run: { id: idOf('r'), name: 'r' },
+      firings: () => Promise.resolve([]),
       change: (words) => this.go({ params: merged(this.state.params, words) }),
       seek: (to) => this.go({ step: to }),
       open: () => undefined,

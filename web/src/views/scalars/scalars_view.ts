@@ -1,6 +1,6 @@
 // ScalarsView: numbers over steps, as panels or in one large chart, asked for anew when the run has news.
 import { parseOther } from '../../data/link';
-import { loadFirings, type Firing } from '../../data/firings';
+import type { Firing } from '../../data/firings';
 import { h, replace } from '../../draw/dom';
 import { drawerOf } from '../../draw/drawer';
 import { drawn } from '../../draw/drawn';
@@ -198,7 +198,7 @@ export class ScalarsView implements View {
 
   private async askFirings(): Promise<void> {
     try {
-      this.firings = (await loadFirings(this.context.source, this.context.run.id)).filter(({ severity }) => severity !== 'info');
+      this.firings = (await this.context.firings()).filter(({ severity }) => severity !== 'info');
       if (this.firings.length > 0) void this.draw();
     } catch {
       this.firings = []; // a source without rules has no marks; the view of rules says why

@@ -1,5 +1,5 @@
 // SystemView: asks for the profile and draws its parts below each other, the verdict first.
-import { loadFirings, type Firing } from '../../data/firings';
+import type { Firing } from '../../data/firings';
 import { idOf } from '../../data/ids';
 import { parseOther } from '../../data/link';
 import { SourceError } from '../../data/source';
@@ -149,7 +149,7 @@ export class SystemView implements View {
     const { signal } = this.gone;
     this.askedAllMs = performance.now();
     this.answer = await source.json<ProfileAnswer>(`/runs/${run.id}/profile`, {}, signal);
-    const also = await Promise.allSettled([source.arrays(`/runs/${run.id}/profile/steps`, {}, signal), loadFirings(source, run.id), source.json<RecordedStep[] | { windows: RecordedStep[] }>(`/runs/${run.id}/profile/windows`, {}, signal), this.askComparison()]);
+    const also = await Promise.allSettled([source.arrays(`/runs/${run.id}/profile/steps`, {}, signal), this.context.firings(), source.json<RecordedStep[] | { windows: RecordedStep[] }>(`/runs/${run.id}/profile/windows`, {}, signal), this.askComparison()]);
     if (signal.aborted) return;
     if (also[0].status === 'fulfilled') this.stepTimes = StepTimes.of(also[0].value); // without it no step has a place in time
     if (also[1].status === 'fulfilled') this.firings = also[1].value.filter(({ severity }) => severity !== 'info');

@@ -1,4 +1,6 @@
 // Tensors as a tree: by the parts of their names (module path), by collection, or flat.
+import { compareTexts } from '../../data/text';
+
 export type Grouping = 'path' | 'collection' | 'flat';
 
 export interface TreeRow {
@@ -28,9 +30,6 @@ export function partsOf(name: string): string[] {
   return parts.length === 0 ? [name] : parts;
 }
 
-/** Numbers within names by their size: "layer.2" before "layer.10". */
-export const byName = new Intl.Collator('en', { numeric: true }).compare;
-
 function insert(root: Group, path: readonly string[], label: string, index: number): void {
   let group = root;
   ++group.count;
@@ -51,7 +50,7 @@ export class NameTree {
     if (grouping === 'collection') {
       const wanted = new Set(shown);
       const homeless = new Set(shown);
-      for (const collection of Object.keys(collections).sort(byName)) {
+      for (const collection of Object.keys(collections).sort(compareTexts)) {
         for (const index of collections[collection]!) {
           if (!wanted.has(index)) continue;
           homeless.delete(index);
@@ -77,7 +76,7 @@ export class NameTree {
 }
 
 function walk(group: Group, prefix: string, level: number, isOpen: (key: string, level: number) => boolean, inOrder: boolean, rows: TreeRow[]): void {
-  for (const part of [...group.groups.keys()].sort(byName)) {
+  for (const part of [...group.groups.keys()].sort(compareTexts)) {
     let child = group.groups.get(part)!;
     let label = part;
     while (child.groups.size === 1 && child.tensors.length === 0) {
@@ -90,6 +89,6 @@ function walk(group: Group, prefix: string, level: number, isOpen: (key: string,
     rows.push({ level, label, key, count: child.count, open });
     if (open) walk(child, key, level + 1, isOpen, inOrder, rows);
   }
-  const tensors = inOrder ? group.tensors : [...group.tensors].sort((a, b) => byName(a.label, b.label));
+  const tensors = inOrder ? group.tensors : [...group.tensors].sort((a, b) => compareTexts(a.label, b.label));
   for (const { label, index } of tensors) rows.push({ level, label, tensor: index });
 }

@@ -126,7 +126,7 @@ let state: ViewState;
 function mount(params: Record<string, string> = {}, step: number | null = null): void {
   state = { step, params };
   const context: ViewContext = {
-    source, run: { id: 'r', name: 'first' }, seek: (to) => go({ step: to }), open: () => undefined, link: () => undefined, announce: () => undefined, actionsAllowed: false,
+    source, run: { id: 'r', name: 'first' }, firings: () => Promise.resolve([]), seek: (to) => go({ step: to }), open: () => undefined, link: () => undefined, announce: () => undefined, actionsAllowed: false,
     change: (words) => go({ params: Object.fromEntries(Object.entries({ ...state.params, ...words }).filter((e): e is [string, string] => e[1] !== undefined)) }),
   };
   view = new TensorsView(box, context, state);
