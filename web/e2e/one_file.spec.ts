@@ -25,6 +25,7 @@ test('a run in one file shows what the run has, with the network off', async ({ 
   await page.goto(`file://${file}`);
   await expect(page.getByText('a saved page')).toBeVisible();
   await expect(page).toHaveURL(/#\/run\/attention/);
+  await expect(page.locator('.home-view[data-drawn]')).toBeVisible();
   await page.goto(`file://${file}#/run/attention/attention`);
   await expect(page.getByText('12 heads on 24 tokens')).toBeVisible();
   await picture(page, 'one-file');
@@ -32,4 +33,16 @@ test('a run in one file shows what the run has, with the network off', async ({ 
   expect(asked).toEqual([]);
   expect(complaints).toEqual([]);
   await context.close();
+});
+
+test('a run in one file has its losses at home and its charts, of one mode or all', async ({ page, runs }) => {
+  runs.write('training', 'trained');
+  const file = join(runs.folder, 'trained.html');
+  runs.trainwarden('export', join(runs.folder, 'trained'), '--to', 'page', file);
+  await page.goto(`file://${file}`);
+  await expect(page.locator('.home-view[data-drawn]')).toContainText('Loss');
+  for (const mode of ['', '?mode=train']) {
+    await page.goto(`file://${file}#/run/trained/scalars${mode}`);
+    await expect(page.locator('.scalars[data-drawn] canvas').first()).toBeVisible();
+  }
 });

@@ -161,6 +161,8 @@ class Collector {
     for (const Json& choice : take_json(run_ + "/series/choices").value("tensors", Json::array())) {
       if (choice.value("collections", Json::array()) == Json::array({"metrics"})) ids.push_back(choice.at("id"));
     }
+    // Of each mode apart, as the views show them; of all modes together, as curves of two runs are compared.
+    for (const std::string& id : ids) take(fmt::format("{}/series?buckets=1000&by=mode&tensors={}", run_, id));
     for (const std::string& id : ids) take(fmt::format("{}/series?buckets=1000&tensors={}", run_, id));
   }
 

@@ -61,6 +61,19 @@ describe('an archive', () => {
     await expect(source.json('/runs/1f/attention/atlas', { item: 1, step: 7 })).rejects.toMatchObject({ code: 'not found' });
   });
 
+  it('has the series of each mode apart, and gives those of the mode that is asked for', async () => {
+    const words = JSON.stringify([{ id: 'a', mode: 'train' }, { id: 'a', mode: 'eval' }]);
+    const byMode = documentOf({ '0.value': f64([1], [1]), '1.value': f64([1], [2]), '10.value': f64([1], [3]) }, { series: words });
+    const source = sourceOf({ '/runs/1f/series?buckets=1000&by=mode&tensors=a': byMode });
+    const both = await source.arrays('/runs/1f/series', { tensors: 'a', by: 'mode', buckets: 300, with: 'modes' });
+    expect(values(both.get('1.value'))).toEqual([2]);
+    const evaluation = await source.arrays('/runs/1f/series', { tensors: 'a', mode: 'eval' });
+    expect(evaluation.json('series')).toEqual([{ id: 'a', mode: 'eval' }]);
+    expect(values(evaluation.get('0.value'))).toEqual([2]);
+    expect([...evaluation.arrays.keys()]).toEqual(['0.value']);
+    await expect(source.arrays('/runs/1f/series', { tensors: 'a' })).rejects.toMatchObject({ code: 'not found' });
+  });
+
   it('makes one answer of several series', async () => {
     const series = (id: string, value: number) => documentOf({ '0.value': f64([1], [value]) }, { series: JSON.stringify([{ id }]) });
     const source = sourceOf({

@@ -79,14 +79,21 @@ function rowsOf(array: NdArray, rows: readonly number[]): NdArray {
   return pieced(array, [rows.length, ...array.shape.slice(1)], pieces);
 }
 
-/** One answer of several series, out of one each. */
-function joinSeries(each: Arrays[]): Arrays {
+/** One answer of the series of several answers; with a mode, of those that are of it. */
+function joinSeries(each: Arrays[], mode: string | null): Arrays {
   const arrays = new Map<string, NdArray>();
-  each.forEach((one, i) => {
-    for (const [name, array] of one.arrays) arrays.set(name.replace(/^0\./, `${i}.`), array);
-  });
+  const words: { mode?: string | null }[] = [];
+  for (const one of each) {
+    (one.json<{ mode?: string | null }[]>('series') ?? []).forEach((series, i) => {
+      if (mode !== null && series.mode !== mode) return;
+      for (const [name, array] of one.arrays) {
+        if (name.startsWith(`${i}.`)) arrays.set(`${words.length}.${name.slice(`${i}.`.length)}`, array);
+      }
+      words.push(series);
+    });
+  }
   return new Arrays(arrays, {
-    series: JSON.stringify(each.flatMap((one) => one.json<unknown[]>('series') ?? [])),
+    series: JSON.stringify(words),
     output: JSON.stringify(each[0]?.json('output') ?? null), // of the run: the same in all
   });
 }
@@ -140,7 +147,9 @@ export class ArchiveSource extends HttpSource {
     const asked = new URLSearchParams(address.split(/\?(.*)/s)[1] ?? '');
     const ids = listIn(asked.get('tensors'));
     if (path.endsWith('/series')) {
-      return joinSeries(ids.map((id) => decode(archive.find(address, (each) => each.parameters.get('tensors') === id))));
+      const mode = asked.get('mode');
+      const of = addressOf(path, { ...parameters, mode: undefined, by: mode === null ? parameters?.['by'] : 'mode' });
+      return joinSeries(ids.map((id) => decode(archive.find(of, (each) => each.parameters.get('tensors') === id))), mode);
     }
     if (/^\/runs\/[^/]*\/statistics$/.test(path)) {
       const holds = (each: ArchivedAnswer) => ids.every((id) => listIn(each.parameters.get('tensors')).includes(id));
