@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -27,8 +28,7 @@ def statistics_of(value: Any) -> dict[str, Any]:
     return given
 
 
-@jax.jit
-def _reduced(value: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _reduce(value: jax.Array) -> tuple[jax.Array, jax.Array]:
     """All in two small arrays, which are fetched at once. Columns first: so XLA's loops are quicker, and its sums are
     closer."""
     rows = value.astype(jnp.float32).reshape((-1, value.shape[-1] if value.ndim > 1 else 1))
@@ -42,3 +42,6 @@ def _reduced(value: jax.Array) -> tuple[jax.Array, jax.Array]:
     ]
     counts = [jnp.isnan(rows), rows == jnp.inf, rows == -jnp.inf, rows == 0]
     return jnp.stack(numbers), jnp.stack([jnp.sum(each, dtype=jnp.int32) for each in counts])
+
+
+_reduced: Callable[[Any], tuple[Any, Any]] = jax.jit(_reduce)

@@ -120,13 +120,19 @@ bool says_which_steps(const CaptureChoice& capture) {
          std::getenv(variable::kProfileSteps) != nullptr;
 }
 
+// A configuration says what is captured; nothing comes to that but for rules.
+bool is_examined(const RunOptions& options, const Judging& judging) {
+  const bool is_configured = !options.capture.config.empty() || std::getenv(variable::kConfig) != nullptr;
+  return std::getenv(variable::kExamine) == nullptr && (!judging.rule_ids.empty() || !is_configured);
+}
+
 // What the rules beside the program need to be captured, and which judge inside it.
 Result<std::map<std::string, std::string>> rule_environment(const RunOptions& options, const Judging& judging) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto environment,
                                guard_environment(judging.places.inside, judging.on_fire_inside, options.rules.mute));
   const auto needs = rules::union_of_needs(judging.beside);
   if (!needs.empty()) environment[variable::kNeeds] = rules::encode_needs(needs);
-  if (std::getenv(variable::kExamine) == nullptr) environment[variable::kExamine] = "1";
+  if (is_examined(options, judging)) environment[variable::kExamine] = "1";
   if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(variable::kBlackBox) == nullptr) {
     environment[variable::kBlackBox] = kBlackBoxSteps;
     environment[variable::kBlackBoxSampled] = "1";  // what nobody has asked for costs what the budget leaves
