@@ -120,7 +120,7 @@ bool says_which_steps(const CaptureChoice& capture) {
          std::getenv(variable::kProfileSteps) != nullptr;
 }
 
-// A configuration says what is captured; nothing comes to that but for rules.
+// Where a configuration says what is captured, nothing is added to it unless there are rules.
 bool is_examined(const RunOptions& options, const Judging& judging) {
   const bool is_configured = !options.capture.config.empty() || std::getenv(variable::kConfig) != nullptr;
   return std::getenv(variable::kExamine) == nullptr && (!judging.rule_ids.empty() || !is_configured);
