@@ -345,6 +345,9 @@ class TRAINWARDEN_API Hook {
   bool wants_collection(std::string_view collection);
   // Is any tensor at all wanted at the current step? One load: ask it before anything else.
   bool wants_anything() const;
+  // Are losses all that is wanted at the current step, while signals are kept at others? Then an adapter need not do
+  // what it does for signals. One load.
+  bool wants_only_losses() const;
   // The first step, from the current one on, at which the tensor is wanted: a mode step of the current mode. None:
   // never again, or an id that was not declared. What is captured, and the mode, may change with each step: the answer
   // holds until end_step(), and is for planning; whether a step is wanted is asked when it is there.

@@ -281,6 +281,9 @@ void bind_wants(nb::class_<PythonHook>& type) {
           "wants_anything", [](PythonHook& self) { return self.hook().wants_anything(); },
           "Is any tensor at all wanted at the current step?")
       .def(
+          "wants_only_losses", [](PythonHook& self) { return self.hook().wants_only_losses(); },
+          "Are losses all that is wanted at the current step, while signals are kept at others?")
+      .def(
           "next_wanted_step",
           [](PythonHook& self, std::uint32_t id) { return self.hook().next_wanted_step(TensorId{id}); },
           nb::arg("tensor"), "The first step, of the current mode and from the current one on, at which it is wanted.")

@@ -31,6 +31,7 @@ std::string encode_budget_event(const BudgetEvent& event) {
                     {"mode", name(event.mode)},
                     {"interval_factor", event.interval_factor},
                     {"losses_factor", event.losses_factor},
+                    {"signals_factor", event.signals_factor},
                     {"dropped", event.dropped},
                     {"budget", event.budget},
                     {"training_ns", event.training_ns},
@@ -55,6 +56,10 @@ Result<std::optional<BudgetEvent>> decode_budget_event(std::string_view text) {
   TRAINWARDEN_ASSIGN_OR_RETURN(event.interval_factor, int_field(json, "interval_factor", 1));
   if (json.contains("losses_factor")) {  // not in runs of before there was one
     TRAINWARDEN_ASSIGN_OR_RETURN(event.losses_factor, int_field(json, "losses_factor", 1));
+  }
+  event.signals_factor = event.losses_factor;  // of before they had one of their own
+  if (json.contains("signals_factor")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(event.signals_factor, int_field(json, "signals_factor", 1));
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(event.dropped, strings_field(json, "dropped"));
   TRAINWARDEN_ASSIGN_OR_RETURN(event.budget, share_field(json, "budget"));

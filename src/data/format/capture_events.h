@@ -21,6 +21,7 @@ struct BudgetEvent {
   Mode mode = Mode::kGlobal;     // in which what follows holds
   std::int64_t interval_factor = 1;
   std::int64_t losses_factor = 1;
+  std::int64_t signals_factor = 1;
   std::vector<std::string> dropped;  // "histogram", "hash", "values"
   double budget = 0;                 // 0: none
   std::int64_t training_ns = 0;      // over all modes

@@ -13,6 +13,7 @@ BudgetEvent sample_bill() {
   event.mode = Mode::kTrain;
   event.interval_factor = 32;
   event.losses_factor = 4;
+  event.signals_factor = 8;
   event.dropped = {"histogram", "hash"};
   event.budget = 0.01;
   event.training_ns = 12'000'000'000;
@@ -22,8 +23,10 @@ BudgetEvent sample_bill() {
 
 TEST(BudgetEventTest, RoundTripAndExactJson) {
   const std::string json = encode_budget_event(sample_bill());
-  EXPECT_EQ(json, R"({"type":"budget","global_step":120,"mode":"train","interval_factor":32,"losses_factor":4,)"
-                  R"("dropped":["histogram","hash"],"budget":0.01,"training_ns":12000000000,"capture_ns":100000000})");
+  EXPECT_EQ(
+      json,
+      R"({"type":"budget","global_step":120,"mode":"train","interval_factor":32,"losses_factor":4,)"
+      R"("signals_factor":8,"dropped":["histogram","hash"],"budget":0.01,"training_ns":12000000000,"capture_ns":100000000})");
   const auto decoded = decode_budget_event(json);
   ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
   EXPECT_EQ(*decoded, sample_bill());
@@ -38,6 +41,14 @@ TEST(BudgetEventTest, OfARunThatKeptAllLosses) {
       R"("training_ns":5,"capture_ns":1})");
   ASSERT_TRUE(whole.ok() && whole->has_value()) << whole.status().to_string();
   EXPECT_EQ((*whole)->losses_factor, 1);
+}
+
+TEST(BudgetEventTest, OfARunThatKeptSignalsWithLosses) {
+  const auto decoded = decode_budget_event(
+      R"({"type":"budget","global_step":1,"mode":"train","interval_factor":2,"losses_factor":4,"dropped":[],)"
+      R"("budget":0.01,"training_ns":5,"capture_ns":1})");
+  ASSERT_TRUE(decoded.ok() && decoded->has_value()) << decoded.status().to_string();
+  EXPECT_EQ((*decoded)->signals_factor, 4);
 }
 
 TEST(BudgetEventTest, OtherEventsAreNoneAndDamageIsSaid) {

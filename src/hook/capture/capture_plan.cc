@@ -206,6 +206,7 @@ Status CapturePlan::define(Collection collection) {
   Planned planned;
   TRAINWARDEN_ASSIGN_OR_RETURN(planned.patterns, RegexSet::compile(collection.include));
   planned.always_whole = always_values(collection.name);
+  planned.has_signals = collection.name == kSignals;
   planned.in_black_box = contains(black_box_, collection.name);
   planned.collection = std::move(collection);
   planned_.push_back(std::move(planned));
@@ -319,6 +320,7 @@ void CapturePlan::work_out() {
     membership.form_now_.store(wanted_now(membership), std::memory_order_relaxed);
   }
   anything_wanted_.store(anything, std::memory_order_relaxed);
+  only_losses_wanted_.store(anything && only_losses_now(), std::memory_order_relaxed);
   fills_black_box_.store(boxed, std::memory_order_relaxed);
   idle_until_ = anything ? mode_step_ : idle_until();
   demand_ = demand_now();
@@ -331,6 +333,16 @@ bool CapturePlan::any_restrained_now() const {
     return !planned.always_whole && std::any_of(planned.demands.begin(), planned.demands.end(),
                                                 [&](const Demand& demand) { return wanted_now(planned, demand) != 0; });
   });
+}
+
+bool CapturePlan::only_losses_now() const {
+  bool keeps_signals = false;
+  for (const Planned& planned : planned_) {
+    const bool is_loss = planned.always_whole && !planned.has_signals;
+    if (!is_loss && planned.form_now != 0) return false;
+    keeps_signals = keeps_signals || (planned.has_signals && !planned.demands.empty());
+  }
+  return keeps_signals;
 }
 
 bool CapturePlan::pass_idle_step() {
@@ -374,7 +386,7 @@ StepDemand CapturePlan::demand_now() const {
       const bool listed = lists_now(schedule);
       const bool wanted = wanted_now(planned, of_one) != 0 && !listed;
       if (planned.always_whole) {
-        demand.losses |= wanted;
+        (planned.has_signals ? demand.signals : demand.losses) |= wanted;
         continue;
       }
       demand.listed |= listed;
@@ -464,7 +476,10 @@ std::uint32_t CapturePlan::find_or_add(std::string_view collection) {
   planned.demands.push_back(own_demand());
   planned.form_now = wanted_now(planned);
   idle_until_ = 0;  // worked out again with the next step
-  if (planned.form_now != 0) anything_wanted_.store(true, std::memory_order_relaxed);
+  if (planned.form_now != 0) {
+    anything_wanted_.store(true, std::memory_order_relaxed);
+    only_losses_wanted_.store(false, std::memory_order_relaxed);
+  }
   planned_.push_back(std::move(planned));
   return static_cast<std::uint32_t>(planned_.size() - 1);
 }
@@ -513,7 +528,8 @@ bool CapturePlan::lists_now(const SaveSchedule& schedule) const {
 
 std::int64_t CapturePlan::interval_factor(const Planned& planned, const Demand& demand) const {
   if (!demand.restrained) return 1;
-  return planned.always_whole ? restraint_.losses_factor : restraint_.interval_factor;
+  if (!planned.always_whole) return restraint_.interval_factor;
+  return planned.has_signals ? restraint_.signals_factor : restraint_.losses_factor;
 }
 
 bool CapturePlan::off_in_mode(const Membership& membership) const {

@@ -81,6 +81,8 @@ class CapturePlan {
   const StepDemand& demand() const { return demand_; }
   // False when no tensor at all is wanted at the current step.
   bool anything_wanted() const { return anything_wanted_.load(std::memory_order_relaxed); }
+  // True when losses are all that is wanted at the current step, and signals are wanted at others.
+  bool only_losses_wanted() const { return only_losses_wanted_.load(std::memory_order_relaxed); }
   // Does the black box hold the current step?
   bool fills_black_box() const { return fills_black_box_.load(std::memory_order_relaxed); }
   // By the collection's own policy, by that of `all`, or because a tensor that is known to belong to it is wanted.
@@ -112,6 +114,7 @@ class CapturePlan {
     bool declared = false;  // by the program, with a tensor; not by the options
     bool in_black_box = false;
     bool always_whole = false;    // losses, scalars, signals: whatever KeepForm and the budget say
+    bool has_signals = false;     // of these
     std::vector<Demand> demands;  // none: it is not saved; that of the user goes first
     FormBits form_now = 0;
   };
@@ -130,6 +133,7 @@ class CapturePlan {
   Demand own_demand() const { return {save_, bits_of(keep_)}; }
   StepDemand demand_now() const;
   bool any_restrained_now() const;
+  bool only_losses_now() const;
   std::int64_t idle_until() const;
   std::optional<std::int64_t> next_boxed_step() const;
   void work_out();
@@ -158,6 +162,7 @@ class CapturePlan {
   StepDemand demand_;
   std::int64_t idle_until_ = 0;  // the mode step at which something is wanted next; only while nothing is
   std::atomic<bool> anything_wanted_ = false;
+  std::atomic<bool> only_losses_wanted_ = false;
   std::atomic<bool> fills_black_box_ = false;
 };
 

@@ -276,7 +276,7 @@ TEST(CapturePlan, ABudgetLeavesOutStepsAndForms) {
   EXPECT_EQ(weight.form_now(), 0);
   EXPECT_EQ(loss.form_now(), kValuesBit) << "losses have a factor of their own";
   EXPECT_TRUE(plan->anything_wanted());
-  EXPECT_EQ(plan->demand(), (StepDemand{false, false, true, false, 2, kValuesBit | kStatisticsBit | kHashBit}));
+  EXPECT_EQ(plan->demand(), (StepDemand{false, false, true, false, false, 2, kValuesBit | kStatisticsBit | kHashBit}));
   EXPECT_EQ(plan->next_wanted_step(weight), 5);
   EXPECT_EQ(plan->next_wanted_step(loss), 4);
 
@@ -308,6 +308,35 @@ TEST(CapturePlan, ABudgetStretchesLossesByAFactorOfTheirOwn) {
   }
   EXPECT_EQ(weights, (std::vector<std::int64_t>{0, 6, 12}));
   EXPECT_EQ(losses, (std::vector<std::int64_t>{0, 4, 6, 8, 12})) << "a step that is kept is kept with its losses";
+}
+
+TEST(CapturePlan, ABudgetStretchesSignalsByAnotherFactorThanLosses) {
+  HookOptions options;
+  options.save = SavePolicy::every(1);
+  options.include_collections = {"weights", "signals"};
+  const auto plan = plan_of(options);
+  const Membership& loss = plan->membership_of("loss_output_0");
+  constexpr std::string_view kOfASignal[] = {"signals"};
+  const Membership& signal = plan->with_collections(plan->membership_of("trainwarden/x"), kOfASignal);
+  std::vector<std::int64_t> signals;
+  for (std::int64_t step = 0; step < 13; ++step) {
+    plan->begin_step(Mode::kGlobal, step, {.interval_factor = 6, .signals_factor = 4});
+    EXPECT_NE(loss.form_now(), 0) << step;
+    EXPECT_EQ(plan->only_losses_wanted(), signal.form_now() == 0) << step;
+    EXPECT_EQ(plan->demand().signals, signal.form_now() != 0) << step;
+    if (signal.form_now() != 0) signals.push_back(step);
+  }
+  EXPECT_EQ(signals, (std::vector<std::int64_t>{0, 4, 6, 8, 12}));
+}
+
+TEST(CapturePlan, WithoutSignalsLossesAreNotSaidToBeAllThatIsWanted) {
+  HookOptions options;
+  options.save = SavePolicy::every(1);
+  options.include_collections = {"losses"};
+  const auto plan = plan_of(options);
+  plan->begin_step(Mode::kGlobal, 1);
+  EXPECT_TRUE(plan->anything_wanted());
+  EXPECT_FALSE(plan->only_losses_wanted());
 }
 
 // However many idle steps are passed, each question is answered as of the step that it is.

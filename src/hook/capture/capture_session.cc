@@ -122,9 +122,11 @@ void CaptureSession::begin_step() {
   Restraint restraint = bill_.restraint(id.mode);
   const std::int64_t now_ns = clock_.steady_ns();
   const bool is_pulse = pulse_.is_due(now_ns, id.mode_step) && is_training(id.mode);
-  if (is_pulse) restraint.losses_factor = 1;
+  if (is_pulse) restraint.losses_factor = restraint.signals_factor = 1;
   plan_->begin_step(id.mode, id.mode_step, restraint);
-  const bool is_kept = plan_->anything_wanted() && is_training(id.mode);
+  const StepDemand& demand = plan_->demand();
+  const bool has_signals = is_pulse || demand.signals || demand.wanted;  // losses alone are no pulse
+  const bool is_kept = plan_->anything_wanted() && has_signals && is_training(id.mode);
   const auto why = is_pulse ? Pulse::Kept::kByThePulse : Pulse::Kept::kByItsInterval;
   pulse_.begin_step(is_kept ? why : Pulse::Kept::kNot, now_ns, id.mode_step, bill_.inside_ns());
   operators_.begin_step(id.global_step);

@@ -179,6 +179,11 @@ bool Hook::wants_anything() const {
   return session != nullptr && session->plan().anything_wanted();
 }
 
+bool Hook::wants_only_losses() const {
+  const capture::CaptureSession* const session = impl_->live();
+  return session != nullptr && session->plan().only_losses_wanted();
+}
+
 std::optional<std::int64_t> Hook::next_wanted_step(TensorId id) {
   std::optional<std::int64_t> next;
   impl_->guarded([&](capture::CaptureSession& session) { next = session.tensors().next_wanted_step(id); });

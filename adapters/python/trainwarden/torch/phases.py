@@ -20,8 +20,9 @@ from .waits import WAITS, Waits
 
 _EVALUATION, _CHECKPOINT = "evaluation", "checkpoint"
 _DATA_WAIT, _DATA_START = "data_wait", "data_start"
-# While a program evaluates only these are phases of their own.
+# While a program evaluates only these are phases of their own, and in a train step that is not written these.
 _IN_EVALUATION = frozenset({_CHECKPOINT})
+_IN_EVERY_STEP = frozenset({_CHECKPOINT, _DATA_WAIT, _DATA_START})
 
 
 class Phases:
@@ -74,6 +75,8 @@ class Phases:
         self._waits.thread = threading.get_ident()
         is_timed = is_training and not is_idle
         self._watch.edge = self._device.begin_step() if is_timed else None
+        if is_training:
+            self._watch.only = None if is_timed else _IN_EVERY_STEP
 
     def leave_mode(self, mode_step: int) -> None:
         """Before the hook has another mode: `mode_step` is the one that is open."""

@@ -57,6 +57,7 @@ class Recorder:
         self.signals.is_examined = lambda: self.examiner.is_full
         self.signals.examine_batch = self.examiner.batch_taken
         self.is_idle = False  # nothing of the current step is wanted
+        self._is_quiet = False  # the same, or its losses alone are
         self._unseen: list[str] = []  # what the run says that is not captured
         self._unseen_written = 0
         self._mode = ""
@@ -134,7 +135,7 @@ class Recorder:
         return ParameterTable(self.hook, self._bridge, self.names)
 
     def save_gradients(self, optimizer: Optimizer) -> None:
-        if not self.hook.wants_anything():
+        if self._is_quiet or not self.hook.wants_anything():
             return
         table, parameters = self._table_of(optimizer), parameters_in(optimizer)
         table.slots_for(parameters)  # so that the hook knows their names: a pattern may mean one of them
@@ -170,7 +171,7 @@ class Recorder:
 
     def save_weights(self, optimizer: Optimizer) -> None:
         """The parameters of the optimizer and what it remembers of them."""
-        if not self.hook.wants_anything():
+        if self._is_quiet or not self.hook.wants_anything():
             return
         table, parameters = self._table_of(optimizer), parameters_in(optimizer)
         table.save_weights(parameters)
@@ -178,7 +179,7 @@ class Recorder:
             table.save_state(parameters, optimizer)
 
     def save_buffers(self) -> None:
-        if self.hook.wants_collection("buffers"):
+        if not self._is_quiet and self.hook.wants_collection("buffers"):
             for table in self._buffers:
                 table.save()
 
@@ -223,7 +224,7 @@ class Recorder:
         self._spent_ns = listeners.spent_ns()
 
     def _end_phases(self) -> None:
-        ended = self.phases.end_step(self.hook.mode_step, is_wanted=not self.is_idle)
+        ended = self.phases.end_step(self.hook.mode_step, is_wanted=not self._is_quiet)
         if ended and self._start is not None:
             self.signals.note_start(self._start.first_step_ended())
             self._start = None
@@ -266,11 +267,12 @@ class Recorder:
         self._steps += 1
         self._closure_judged = False
         self.is_idle = not self.hook.wants_anything()
+        self._is_quiet = self.is_idle or self.hook.wants_only_losses()
         self.losses.begin_step(self._steps, self.is_idle, is_training)
         self.activations.step = self._steps
-        self.activations.ask(self.is_idle)
-        self.signals.begin_step(self.is_idle)
-        self.phases.begin_step(mode, is_training, self.is_idle)
+        self.activations.ask(self._is_quiet)
+        self.signals.begin_step(self._is_quiet)
+        self.phases.begin_step(mode, is_training, self._is_quiet)
         self._operators.follow()
         self.examiner.begin_step(mode)
 

@@ -59,6 +59,8 @@ class Stopwatch:
         if self._too_deep:
             self._too_deep -= 1
             return
+        if not self._open:
+            return
         depth = next((i for i in reversed(range(len(self._open))) if self._open[i].name == name), None)
         if depth is None:
             return

@@ -62,7 +62,7 @@ bool Bill::account(const StepId& step, const StepDemand& demand, std::int64_t co
   const std::int64_t beside_ns = newly_beside_ns(now_ns);
   count_wall(wall_ns, spent_ns, count);
   last_step_ = step;
-  if (demand.wanted || demand.listed || demand.losses) standing_.note_kept(now_ns);
+  if (demand.wanted || demand.listed || demand.losses || demand.signals) standing_.note_kept(now_ns);
   const bool free = total_ns + beside_ns_ <= kGraceNs;
   if (!free && settled_ns_ == 0) settled_ns_ = now_ns + kSettlingNs;
   return governors_[index_of(step.mode)].end_step({.wall_ns = wall_ns,
@@ -113,6 +113,7 @@ format::BudgetEvent Bill::event_of(const StepId& step) const {
   event.mode = step.mode;
   event.interval_factor = restraint.interval_factor;
   event.losses_factor = restraint.losses_factor;
+  event.signals_factor = restraint.signals_factor;
   event.dropped = restraint.dropped_names();
   event.budget = budget_;
   event.training_ns = training_ns_;

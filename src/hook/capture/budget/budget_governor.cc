@@ -24,10 +24,13 @@ constexpr double kLeastAllowance = 0.1;      // of the budget, when what cannot 
 constexpr double kMostCreditSteps = 4096;    // what a cheap time may leave for an expensive one
 constexpr double kMostDebtSteps = 65536;     // a process that was suspended in the hook must not wait forever
 constexpr double kGuessedRatio = 2;          // of a level's cost to that of the next, while it is not known
-constexpr double kLossesShare = 0.5;         // of the budget, for losses and signals, where there is more to capture
-constexpr double kBoxShare = 0.25;           // the same for the black box
+constexpr double kAllLossesShare = 0.8;      // of the budget, for losses at every step, where there is more to capture
+constexpr double kLossesShare = 0.5;         // the same, when that is not enough for every step
+constexpr double kSignalsShare = 0.5;        // for signals, of what losses leave
+constexpr double kBoxShare = 0.25;           // of the budget, for the black box
 constexpr int kCalmTimes = 8;                // of a rhythm, before it becomes more frequent
-constexpr int kRememberedBeside = 16;        // steps that kept something
+constexpr std::size_t kUnsureTimes = 5;      // of a rhythm, before what it costs is known
+constexpr std::int64_t kMostUnsure = 16;     // a factor until then
 constexpr std::int64_t kMostSmoothings = 64;
 constexpr int kForgotten = 256;  // steps that captured, after which other levels may have other costs
 
@@ -62,24 +65,32 @@ void BudgetGovernor::UsualCost::add(double value_ns) {
   }
 }
 
-double BudgetGovernor::Rhythm::per_step_ns(double extra_ns) const {
-  return cost.count == 0 ? 0 : (cost.ns + extra_ns) / static_cast<double>(factor);
-}
-
-// It becomes rarer at once, and more frequent only one step at a time.
-bool BudgetGovernor::Rhythm::review(double allowance_ns, double extra_ns) {
+// It becomes rarer at once, and more frequent only one step at a time, once it is known what it costs: until then it
+// comes soon again, and may cost more.
+bool BudgetGovernor::Rhythm::review(const Allowance& allowance) {
   const std::int64_t before = factor;
-  while (factor < kMostFactor && per_step_ns(extra_ns) > allowance_ns) factor *= 2;
-  if (factor == before && factor > 1 && ++calm >= kCalmTimes && 2 * per_step_ns(extra_ns) <= kSpare * allowance_ns) {
+  const bool is_unsure = cost.count() < kUnsureTimes;
+  const bool is_settling = cost.count() <= TypicalCost::kRemembered;
+  const double allowance_ns = (is_unsure ? kProbeFactor : 1) * allowance.ns;
+  const auto may_be_halved = [&] { return factor > 1 && 2 * per_step_ns(allowance.beside) <= kSpare * allowance_ns; };
+  const std::int64_t most = is_unsure ? kMostUnsure : kMostFactor;
+  while (factor < most && per_step_ns(allowance.beside) > allowance_ns) factor *= 2;
+  if (factor > before) {
+    calm = 0;
+  } else if (is_settling) {
+    while (may_be_halved()) factor /= 2;
+  } else if (++calm >= kCalmTimes && may_be_halved()) {
     factor /= 2;
+    calm = 0;
   }
-  if (factor != before) calm = 0;
   return factor != before;
 }
 
 Restraint BudgetGovernor::restraint() const {
   Restraint all = restraint_;
   all.losses_factor = losses_.factor;
+  // Signals do not come without losses; and what losses cost shows where they come alone.
+  all.signals_factor = losses_.factor == 1 ? signals_.factor : std::max(signals_.factor, 2 * losses_.factor);
   all.box_factor = box_.factor;
   return all;
 }
@@ -91,15 +102,23 @@ bool BudgetGovernor::end_step(const Step& step) {
     balance_ns_ = 0;
     return false;
   }
-  const bool rhythms = review_rhythms(step.demand);
+  const Restraint before = restraint();
+  review_rhythms(step.demand);
   // When the first step began is not known: how long a step takes is seen with the second.
-  return ((step.demand.wanted || end_count_ == 2) && review(step.demand)) || rhythms;
+  if (step.demand.wanted || end_count_ == 2) review(step.demand);
+  if (step.demand.forms != 0) keep_losses_alone();
+  return restraint() != before;
+}
+
+// What a loss costs shows at steps that keep nothing else: losses come more often than what the ladder keeps.
+void BudgetGovernor::keep_losses_alone() {
+  if (restraint_.interval_factor > 1) losses_.factor = std::min(losses_.factor, restraint_.interval_factor / 2);
 }
 
 void BudgetGovernor::start_anew(double budget) {
   budget_ = budget;
   restraint_ = Restraint();
-  losses_ = box_ = Rhythm();
+  losses_ = signals_ = box_ = Rhythm();
   usual_.fill(UsualCost());
   capture_count_ = 0;
   captures_at_level_ = 0;
@@ -136,12 +155,14 @@ void BudgetGovernor::learn_from_kept(const Step& step) {
     learn_cost(cost_ns);
   } else if (demand.boxed && !demand.listed) {
     box_.cost.add(cost_ns);
+  } else if (demand.signals && !demand.listed) {
+    signals_.cost.add(std::max(cost_ns - losses_.cost.ns(), 0.0));
   } else if (demand.losses && !demand.listed) {
     losses_.cost.add(cost_ns);
   } else if (!demand.listed) {
     return learn_idle_cost(capture_ns / static_cast<double>(step.count), step.count);
   }
-  learn_beside_cost();
+  beside_.add(cost_ns, std::exchange(unassigned_beside_ns_, 0.0));
 }
 
 // What the first capture cost beyond the second it cost once: it is not paid off, as that could take forever where
@@ -166,13 +187,6 @@ void BudgetGovernor::learn_idle_cost(double cost_ns, std::int64_t count) {
   idle_known_ = true;
 }
 
-// It comes late and in lumps, so none of it is out of line.
-void BudgetGovernor::learn_beside_cost() {
-  beside_count_ = std::min(beside_count_ + 1, kRememberedBeside);
-  const double cost_ns = std::max(std::exchange(unassigned_beside_ns_, 0.0), 0.0);
-  beside_ns_ += (cost_ns - beside_ns_) / beside_count_;
-}
-
 void BudgetGovernor::learn_cost(double cost_ns) {
   UsualCost& here = usual_[level_of(restraint_)];
   here.add(cost_ns);
@@ -184,13 +198,22 @@ void BudgetGovernor::learn_cost(double cost_ns) {
 }
 
 bool BudgetGovernor::review_rhythms(const StepDemand& demand) {
-  const bool losses_alone = demand.losses && !demand.boxed && !demand.wanted && !demand.listed;
-  const bool box_alone = demand.boxed && !demand.wanted && !demand.listed;
-  const double losses_share = demand.forms != 0 ? kLossesShare : 1;
-  bool changed = false;
-  if (losses_alone) changed = losses_.review(losses_share * free_ns(), beside_ns_);
-  if (box_alone) changed = box_.review(kBoxShare * free_ns(), beside_ns_) || changed;
-  return changed;
+  if (demand.wanted || demand.listed) return false;
+  const double beside = beside_.ratio();
+  if (demand.boxed) return box_.review({std::min(kBoxShare * free_ns(), beyond_losses_ns()), beside});
+  if (demand.signals) return signals_.review({kSignalsShare * beyond_losses_ns(), beside});
+  return demand.losses && losses_.review({losses_allowance_ns(demand), beside});
+}
+
+// All of the budget where there is nothing else.
+double BudgetGovernor::losses_allowance_ns(const StepDemand& demand) const {
+  if (demand.forms == 0 && signals_.cost.count() == 0) return free_ns();
+  const bool is_cheap = losses_.each_ns(beside_.ratio()) <= kAllLossesShare * free_ns();
+  return (is_cheap ? kAllLossesShare : kLossesShare) * free_ns();
+}
+
+double BudgetGovernor::beyond_losses_ns() const {
+  return std::max(free_ns() - losses_.per_step_ns(beside_.ratio()), kLeastAllowance * budget_ * step_ns_);
 }
 
 bool BudgetGovernor::review(const StepDemand& demand) {
@@ -214,7 +237,7 @@ bool BudgetGovernor::review(const StepDemand& demand) {
 // Its usual cost is paid by the steps until the next time, and so is the debt that there is now.
 bool BudgetGovernor::affordable(const Restraint& restraint, const StepDemand& demand, double spare) const {
   const double steps = static_cast<double>(restraint.interval_factor) * static_cast<double>(demand.save_interval);
-  const double usual_ns = usual_cost_ns(level_of(restraint)) + beside_ns_;
+  const double usual_ns = usual_cost_ns(level_of(restraint)) * (1 + beside_.ratio());
   if (capture_count_ < 2) return usual_ns <= steps * probe_share() * step_ns_;
   const double earned_ns = steps * allowance_ns();
   return usual_ns <= spare * earned_ns && -balance_ns_ <= earned_ns;
@@ -233,8 +256,9 @@ double BudgetGovernor::free_ns() const {
 
 // The same for the ladder.
 double BudgetGovernor::allowance_ns() const {
-  const double others_ns = losses_.per_step_ns(beside_ns_) + box_.per_step_ns(beside_ns_);
-  return std::max(free_ns() - others_ns, kLeastAllowance * budget_ * step_ns_);
+  const double beside = beside_.ratio();
+  const double others_ns = signals_.per_step_ns(beside) + box_.per_step_ns(beside);
+  return std::max(beyond_losses_ns() - others_ns, kLeastAllowance * budget_ * step_ns_);
 }
 
 double BudgetGovernor::usual_cost_ns(std::size_t level) const {

@@ -8,10 +8,11 @@
 // when that costs no more than ten times the budget, and shows more.) It comes down as far as the usual cost allows
 // with a quarter of the budget to spare, and not soon after it has climbed, so that it does not swing.
 //
-// What is always kept whole (losses, signals) and what the black box holds have intervals of their own, each with its
-// part of the budget; what they leave is for the ladder. What is spent beside the training, on writing and judging what
-// was kept, is added to the cost of the steps that were kept; what is spent there however little is kept is taken from
-// the budget first.
+// Losses come first: they are kept at every step unless they alone take most of the budget. Signals and what the black
+// box holds have intervals of their own, each with its part of what losses leave; the rest is for the ladder. What is
+// spent beside the training, on writing and judging what was kept, is divided among the steps that were kept as what
+// they cost inside it is: a loss does not pay for the statistics of all weights. What is spent there however little is
+// kept is taken from the budget first.
 //
 // Powers of two: the workers of a job, each with a governor of its own, still have steps in common.
 #pragma once
@@ -19,7 +20,9 @@
 #include <array>
 #include <cstdint>
 
+#include "hook/capture/budget/beside_ratio.h"
 #include "hook/capture/budget/restraint.h"
+#include "hook/capture/budget/typical_cost.h"
 
 namespace trainwarden::capture {
 
@@ -56,12 +59,18 @@ class BudgetGovernor {
   };
   // Something that comes at an interval of its own.
   struct Rhythm {
-    UsualCost cost;  // beyond idle_ns_
+    TypicalCost cost;  // beyond idle_ns_
     std::int64_t factor = 1;
     int calm = 0;  // how often it came since the factor changed
-    // `extra_ns` comes with each time. True: the factor has changed, so that it costs a step no more than this.
-    bool review(double allowance_ns, double extra_ns);
-    double per_step_ns(double extra_ns) const;
+    // What it costs a step is to be no more than this; `beside`: what each nanosecond inside costs beside the training.
+    struct Allowance {
+      double ns;
+      double beside;
+    };
+    // True: the factor has changed.
+    bool review(const Allowance& allowance);
+    double each_ns(double beside) const { return cost.ns() * (1 + beside); }
+    double per_step_ns(double beside) const { return each_ns(beside) / static_cast<double>(factor); }
   };
   // What a form costs: nothing dropped, without histograms and hashes, without values.
   static constexpr std::size_t kLevels = 3;
@@ -72,19 +81,22 @@ class BudgetGovernor {
   void learn_step_time(double training_ns, std::int64_t count);
   void learn_from_kept(const Step& step);
   void learn_idle_cost(double cost_ns, std::int64_t count);
-  void learn_beside_cost();
   void learn_cost(double cost_ns);
   bool review(const StepDemand& demand);
   bool review_rhythms(const StepDemand& demand);
+  void keep_losses_alone();
   bool affordable(const Restraint& restraint, const StepDemand& demand, double spare) const;
   double probe_share() const;
   double allowance_ns() const;
   double free_ns() const;
+  double losses_allowance_ns(const StepDemand& demand) const;
+  double beyond_losses_ns() const;
   double usual_cost_ns(std::size_t level) const;  // known or guessed
 
   double budget_;
   Restraint restraint_;  // of the ladder
   Rhythm losses_;
+  Rhythm signals_;
   Rhythm box_;
   std::int64_t end_count_ = 0;  // calls of end_step()
   std::int64_t step_count_ = 0;
@@ -94,8 +106,7 @@ class BudgetGovernor {
   double balance_ns_ = 0;            // what is left to spend; negative: a debt
   double standing_ = 0;              // share of the time
   double unassigned_beside_ns_ = 0;  // since the last step that kept something
-  double beside_ns_ = 0;             // of a usual step that kept something
-  int beside_count_ = 0;
+  BesideRatio beside_;
   std::array<UsualCost, kLevels> usual_;  // beyond idle_ns_, of a step that captures
   std::int64_t climbed_at_ = 0;           // the step_count_ of then
   std::int64_t capture_count_ = 0;        // steps that captured

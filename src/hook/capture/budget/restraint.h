@@ -24,7 +24,8 @@ KeepForm form_of(FormBits bits);
 struct Restraint {
   std::int64_t interval_factor = 1;  // save intervals are this many times as long: a power of two
   FormBits dropped = 0;              // of kValuesBit, kHistogramBit, kHashBit
-  std::int64_t losses_factor = 1;    // the same as interval_factor of what is always kept whole: losses, signals
+  std::int64_t losses_factor = 1;    // the same as interval_factor of losses, which are always kept whole
+  std::int64_t signals_factor = 1;   // and of signals, which are that, too
   std::int64_t box_factor = 1;       // a black box that is sampled holds every so manieth step: a power of two
 
   // `form` without what is dropped; values leave their statistics behind.
@@ -37,7 +38,8 @@ struct Restraint {
 struct StepDemand {
   bool wanted = false;             // at this step, by its interval
   bool listed = false;             // at this step, by save_steps: not to be left out
-  bool losses = false;             // what is always kept whole is wanted at this step, by its interval
+  bool losses = false;             // losses are wanted at this step, by their interval
+  bool signals = false;            // and signals by theirs
   bool boxed = false;              // a black box that is sampled holds this step
   std::int64_t save_interval = 1;  // the shortest there is, in this mode
   FormBits forms = 0;              // all there are

@@ -20,15 +20,14 @@ std::string budget_text(const format::BudgetEvent& newest) {
                      1e-9 * static_cast<double>(format::kStartAllowanceNs));
 }
 
-// "train: save intervals are 32 times as long, of losses and signals 4 times; without hash"
+// "train: save intervals are 32 times as long, those of signals 4 times; without hash"
 std::string left_out_text(const format::BudgetEvent& event) {
   std::vector<std::string> parts;
   if (event.interval_factor > 1) {
     parts.push_back(fmt::format("save intervals are {} times as long", event.interval_factor));
   }
-  if (event.losses_factor > 1) {
-    parts.push_back(fmt::format("those of losses and signals {} times", event.losses_factor));
-  }
+  if (event.signals_factor > 1) parts.push_back(fmt::format("those of signals {} times", event.signals_factor));
+  if (event.losses_factor > 1) parts.push_back(fmt::format("those of losses {} times", event.losses_factor));
   if (!event.dropped.empty()) parts.push_back(fmt::format("without {}", fmt::join(event.dropped, ", ")));
   return fmt::format("{}: {}", name(event.mode), fmt::join(parts, "; "));
 }
@@ -38,8 +37,10 @@ std::string left_out_text(const format::BudgetEvent& event) {
 OrderedJson json_of(const views::WorkerBill& bill) {
   OrderedJson modes = OrderedJson::object();
   for (const auto& [mode, event] : bill.by_mode) {
-    modes[std::string(name(mode))] = {
-        {"interval_factor", event.interval_factor}, {"losses_factor", event.losses_factor}, {"dropped", event.dropped}};
+    modes[std::string(name(mode))] = {{"interval_factor", event.interval_factor},
+                                      {"losses_factor", event.losses_factor},
+                                      {"signals_factor", event.signals_factor},
+                                      {"dropped", event.dropped}};
   }
   const format::BudgetEvent& newest = bill.newest();
   return {{"worker", bill.worker},
@@ -66,7 +67,7 @@ void print_bills(std::FILE* stream, const std::vector<views::WorkerBill>& bills)
          1e-9 * static_cast<double>(newest.training_ns), percent(bill.share()), budget_text(newest),
          newest.global_step);
     for (const auto& [mode, event] : bill.by_mode) {
-      if (event.interval_factor > 1 || event.losses_factor > 1 || !event.dropped.empty())
+      if (event.interval_factor > 1 || event.signals_factor > 1 || event.losses_factor > 1 || !event.dropped.empty())
         emit(stream, "  {}\n", left_out_text(event));
     }
   }
