@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t kSlotAlignment = 64;
 constexpr std::size_t kStagingPageBytes = 4096;
 constexpr std::size_t kStagingHugePageBytes = std::size_t{2} << 20;
-constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxChunks = 4096;
+// A step takes a chunk at least: where thousands of small ones wait for the writer, as many chunks are taken.
+constexpr std::size_t kMaxChunkBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxChunks = 16384;
 constexpr std::size_t kLeastAccountBytes = std::size_t{1} << 20;
 constexpr std::size_t kWarmStepBytes = std::size_t{8} << 20;   // touched at once, when more is needed
 constexpr std::size_t kGiveBackBytes = std::size_t{16} << 20;  // at once: a training thread may wait for it
@@ -142,7 +143,7 @@ bool StagingArea::start_run(Share& share, std::size_t bytes) {
 // The lowest run of so many free chunks.
 std::optional<std::size_t> StagingArea::find_free(std::size_t count) const {
   std::size_t free = 0;
-  for (std::size_t i = 0; i < chunk_count_; ++i) {
+  for (std::size_t i = first_free_; i < chunk_count_; ++i) {
     free = taken_[i] ? 0 : free + 1;
     if (free == count) return i + 1 - count;
   }
@@ -155,6 +156,7 @@ bool StagingArea::take(std::size_t first_chunk, std::size_t count) {
   if (!warm_up_to(end)) return false;
   std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(first_chunk), count, true);
   taken_chunks_ += count;
+  while (first_free_ < chunk_count_ && taken_[first_free_]) ++first_free_;
   return true;
 }
 
@@ -181,6 +183,7 @@ void StagingArea::release(Share& share) {
     for (const Share::Run& run : share.runs_) {
       std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(run.first_chunk), run.chunk_count, false);
       taken_chunks_ -= run.chunk_count;
+      first_free_ = std::min(first_free_, run.first_chunk);
       if ((run.first_chunk + run.chunk_count) * chunk_bytes_ > growth_.first_bytes) small_steps_ = 0;
     }
     charged_bytes_ -= share.charged_bytes_;

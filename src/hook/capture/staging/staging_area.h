@@ -120,6 +120,7 @@ class StagingArea {
   std::condition_variable released_;
   std::vector<bool> taken_;  // by chunk
   std::size_t taken_chunks_ = 0;
+  std::size_t first_free_ = 0;  // no chunk before it is free
   std::size_t charged_bytes_ = 0;
   std::size_t warm_bytes_ = 0;  // from the start of the region
   int small_steps_ = 0;         // given back in a row, while nothing lay beyond the first size

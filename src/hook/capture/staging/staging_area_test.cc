@@ -91,6 +91,31 @@ TEST(StagingArea, WhatIsNotNeededStaysCold) {
   EXPECT_LE(area->warm_bytes(), 8 * kMiB);
 }
 
+// The writer is late, and thousands of steps wait that keep a number each.
+TEST(StagingArea, ManySmallStepsThatWaitTakeLittle) {
+  const auto area = area_of(1024 * kMiB);
+  std::vector<std::unique_ptr<StagingArea::Share>> waiting;
+  for (int step = 0; step < 1000; ++step) {
+    waiting.push_back(std::make_unique<StagingArea::Share>(*area));
+    ASSERT_TRUE(waiting.back()->allocate(4).has_value());
+  }
+  EXPECT_LE(area->warm_bytes(), 64 * kMiB);
+}
+
+TEST(StagingArea, TheLowestFreeChunksAreTakenAgain) {
+  const auto area = area_of(4 * kMiB);
+  auto low = std::make_unique<StagingArea::Share>(*area), high = std::make_unique<StagingArea::Share>(*area);
+  const auto first = low->allocate(kMiB);
+  ASSERT_TRUE(first.has_value() && high->allocate(3 * kMiB).has_value());
+  const std::byte* const begin = first->data();
+  low.reset();
+  StagingArea::Share again(*area);
+  const auto found = again.allocate(kMiB);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->data(), begin);
+  EXPECT_FALSE(again.allocate(64).has_value());
+}
+
 TEST(StagingArea, ReleasedOutOfOrder) {
   const auto area = area_of(16 * kMiB);
   auto first = std::make_unique<StagingArea::Share>(*area);
