@@ -129,6 +129,9 @@ inline constexpr const char* kComponent = "TRAINWARDEN_COMPONENT";  // the compo
 // Of trainings in PyTorch. 0: they are not examined for a diagnosis (docs/guide/diagnose.md).
 inline constexpr const char* kExamine = "TRAINWARDEN_EXAMINE";
 
+// Of trainings in TensorFlow whose whole loop is compiled: of how many steps of a call something is kept.
+inline constexpr const char* kLoopSteps = "TRAINWARDEN_LOOP_STEPS";  // a number; on, off
+
 // == We set these for programs that we start; users need not know them.
 
 inline constexpr const char* kAttach = "TRAINWARDEN_ATTACH";    // 1: watch a program without a hook, 0: leave it alone

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from .. import faults
-from .functions import FollowedStep
+from .functions import Followed
 from .optimizers import updates_of
 
 # By the iterator that a call takes its batches from: the epoch of Keras 3 that it is of. None is kept alive.
@@ -20,7 +20,7 @@ def steps_per_call(model: Any) -> int:
     return int(getattr(model, "_steps_per_execution", None) or getattr(model, "steps_per_execution", None) or 1)
 
 
-def steps_of(function: FollowedStep, args: tuple[Any, ...]) -> int:
+def steps_of(function: Followed, args: tuple[Any, ...]) -> int:
     """Of a call with these arguments, at most: the last one of an epoch may have fewer."""
     if not function.gives_logs or not args:
         return 1
@@ -33,7 +33,7 @@ def steps_of(function: FollowedStep, args: tuple[Any, ...]) -> int:
     return at_most if at_most == 1 else max(1, min(at_most, _left_in(batches) or at_most))
 
 
-def steps_so_far(function: FollowedStep) -> Optional[int]:
+def steps_so_far(function: Followed) -> Optional[int]:
     """Of the model, by what its steps count. None: nothing counts them, and steps_of() is all that is known."""
     if function.kind == "train":
         return updates_of(function.model.optimizer)

@@ -36,7 +36,8 @@ class Collector:
     collections: dict[str, tuple[str, ...]] = field(default_factory=dict)
     left_out: int = 0
     updated: list[tuple[Any, list[Any]]] = field(default_factory=list)  # optimizers, and what each has updated
-    updates_inside: int = 0  # in traces within this one, which cannot be followed
+    updated_inside: list[tuple[Any, list[Any]]] = field(default_factory=list)  # in traces within this one
+    rings: Any = None  # keep what is found there; None: nothing is
     draws: bool = False  # random numbers of a stream that the compiled function keeps
     computes_loss: bool = False  # by a method of its own, which says what the loss is
     depth_of_updates: int = 0  # calls of optimizers within each other
@@ -58,6 +59,9 @@ class Collector:
         """Does the code that runs now belong to the trace of this collector?"""
         return bool(self.backend.is_in(self._trace))
 
+    def takes_losses(self) -> bool:
+        return self.rings is not None or self.is_here()
+
     def add(self, name: str, value: Any, *collections: str) -> None:
         """The first value of a name is kept."""
         value = self.backend.as_tensor(value)
@@ -71,6 +75,9 @@ class Collector:
 
     def add_loss(self, value: Any) -> None:
         """The loss of the batch; a step that has several numbers the further ones."""
+        if self.rings is not None and not self.is_here():
+            self.rings.add_loss(value)
+            return
         name = "loss" if self.losses == 0 else f"loss#{self.losses}"
         before = len(self.found)
         self.add(self.names.of_loss(name), value, "losses")

@@ -19,8 +19,8 @@ Parts = frozenset[str]
 _NOTHING: Parts = frozenset()
 
 
-class FollowedStep(Protocol):
-    """What a session runs as a step."""
+class Followed(Protocol):
+    """What a session follows."""
 
     kind: str  # "train", "test" or "predict"
     model: Any
@@ -30,6 +30,10 @@ class FollowedStep(Protocol):
 
     def own(self, *args: Any) -> Any:
         """The program's own."""
+
+
+class FollowedStep(Followed, Protocol):
+    """What a session runs as a step."""
 
     def call(
         self, args: tuple[Any, ...], names: ModelNames, parts: Optional[Parts], veto: Optional[Veto] = None

@@ -13,6 +13,7 @@ from .functions import Parts
 from .names import ModelNames
 from .optimizers import learning_rate_of, variables_of
 from .vetoing import Held, Veto, scales_of
+from .whole_loops import LoopStep
 
 _NOTHING: Parts = frozenset()
 
@@ -128,6 +129,7 @@ class CompiledStep(_Step):
         self._backend = backend
         self._twins: dict[Parts, Any] = {}
         self.trains: Optional[bool] = None  # None: it was never called
+        self.loop: Optional[LoopStep] = None  # where it trains in a loop within it
         self._is_fixed = False  # it has begun a stream of random numbers
         self._resources: dict[int, Any] = {}  # of the variables that are read or written in it
 
@@ -156,10 +158,14 @@ class CompiledStep(_Step):
             veto.give_up()
         return result, dict(found)
 
-    def twin(self, names: ModelNames, parts: Parts, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Traced, and not yet run. None: it cannot be, or nothing trains in it."""
+    def twin(
+        self, names: ModelNames, parts: Parts, args: tuple[Any, ...], kwargs: dict[str, Any],
+        rings: Optional[Callable[[], Any]] = None,
+    ) -> Any:  # fmt: skip
+        """Traced, and not yet run. None: it cannot be, or nothing trains in it but in loops. `rings`: for each trace,
+        what keeps what is found there."""
         try:
-            twin, collectors = self._traced(names, parts, args, kwargs)
+            twin, collectors = self._traced(names, parts, args, kwargs, rings)
         except Exception as error:
             faults.report("trace a training step of one's own with what it is to hand out", error)
             self.trains = False
@@ -167,8 +173,8 @@ class CompiledStep(_Step):
         collector = collectors[-1]
         self.trains = bool(collector.updated)
         if not self.trains:
-            if collector.updates_inside > 0:
-                faults.say_once("steps in a loop within a compiled function cannot be followed: compile the step alone")
+            if collector.updated_inside:
+                self.loop = self._loop(twin, collectors)
             return None
         for optimizer, variables in collector.updated:
             self.model.add(optimizer, variables)
@@ -177,14 +183,24 @@ class CompiledStep(_Step):
         self._twins[parts] = twin
         return twin
 
-    def _traced(self, names: ModelNames, parts: Parts, args: Any, kwargs: Any) -> tuple[Any, list[Collector]]:
+    def _loop(self, twin: Any, collectors: list[Collector]) -> LoopStep:
+        def call_twin(args: Any) -> Any:
+            return self._original(twin, *args[0], **args[1])[0]
+
+        keeps = collectors[-1].rings is not None
+        return LoopStep(self.model, lambda args: self.own(*args), call_twin if keeps else None, collectors)
+
+    def _traced(
+        self, names: ModelNames, parts: Parts, args: Any, kwargs: Any, rings: Optional[Callable[[], Any]]
+    ) -> tuple[Any, list[Collector]]:
         """A function that gives what was found beside its result; a collector for each time that it was traced."""
         function = self._function()
         inside = function._python_function
         collectors: list[Collector] = []
 
         def with_found(*args: Any, **kwargs: Any) -> Any:
-            collectors.append(Collector(None, names, parts, self._backend))
+            kept = None if rings is None else rings()
+            collectors.append(Collector(None, names, parts, self._backend, rings=kept))
             with collecting(collectors[-1]):
                 result = inside(*args, **kwargs)
             collectors[-1].draws = self._backend.draws_here()

@@ -32,7 +32,7 @@ def _calling(original: Callable[..., Any]) -> Callable[..., Any]:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         loops = loops_here()
         step = None if loops is None else loops.step_of(self, original)
-        if step is None or step.trains is False:
+        if step is None or (step.trains is False and step.loop is None):
             return original(self, *args, **kwargs)
         return loops.call(step, args, kwargs)
 
@@ -74,8 +74,13 @@ class Loops:
         if step.trains is None:
             names = self._session.names_of(self._weights)
             if names is not None:
-                step.twin(names, EVERYTHING, args, kwargs)
+                step.twin(names, EVERYTHING, args, kwargs, self._rings)
+        if step.loop is not None:
+            return self._session.run_loop(step.loop, (args, kwargs))
         return self._session.run(step, (args, kwargs)) if step.trains else step.own(args, kwargs)
+
+    def _rings(self) -> Any:
+        return self._backend.rings(self._session.will_want)
 
     @faults.guarded("note the loss of a loop of one's own")
     def differentiated(self, target: Any) -> None:

@@ -77,12 +77,9 @@ class ModelNames:
 
     def collections_of(self, variable: Any) -> Optional[tuple[str, ...]]:
         """None: the state of random numbers, which is no weight."""
-        last = path_of(variable).rpartition("/")[2]
-        if last == _RANDOM:
+        if path_of(variable).rpartition("/")[2] == _RANDOM:
             return None
-        if not self.is_trained(variable):
-            return ("buffers",)
-        return ("biases",) if last in _BIASES else ("weights",)
+        return (kind_of_weight(variable) if self.is_trained(variable) else "buffers",)
 
     def of_loss(self, name: str) -> str:
         return self._prefix + name
@@ -110,6 +107,11 @@ class ModelNames:
 def path_of(variable: Any) -> str:
     """Of a variable of Keras, or of TensorFlow alone."""
     return str(getattr(variable, "path", None) or str(variable.name).partition(":")[0])
+
+
+def kind_of_weight(variable: Any) -> str:
+    """The collection of one that is trained."""
+    return "biases" if path_of(variable).rpartition("/")[2] in _BIASES else "weights"
 
 
 def package_of(thing: Any) -> str:

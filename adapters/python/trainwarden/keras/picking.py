@@ -12,6 +12,7 @@ from typing import Any, Callable
 from .. import faults
 from .collecting import ACTIVATIONS, GRADIENTS, Collector, collecting, current, expect_updates, loops_here
 from .kinds import input_kinds, output_kinds
+from .names import kind_of_weight
 
 # Layers.
 
@@ -74,6 +75,7 @@ def watched_update(optimizer: Any, gradients: Any, variables: Any, update: Calla
         return None
     with collecting(collector):
         result = inner_update(collector, update)
+    end_inside(collector, variables)
     if loops is not None:
         loops.updated(optimizer, collector)
     return result
@@ -92,20 +94,40 @@ def inner_update(collector: Collector, update: Callable[[], Any]) -> Any:
 def add_gradients(collector: Collector, optimizer: Any, gradients: Any, variables: Any, scale: Any = None) -> None:
     if collector.depth_of_updates > 0:
         return
-    if not collector.is_here():
-        collector.updates_inside += 1
-        return
     if variables is None:
         variables = getattr(optimizer, "inner_optimizer", optimizer)._trainable_variables
+    if not collector.is_here():
+        collector.updated_inside.append((optimizer, list(variables)))
+        if collector.rings is not None:
+            collector.rings.begin_update(optimizer, _named(collector, gradients, variables, scale), collector.names)
+        return
     collector.updated.append((optimizer, list(variables)))
     if GRADIENTS not in collector.parts:
         return
+    for name, value in _named(collector, gradients, variables, scale):
+        collector.add(name, value, "gradients")
+
+
+def _named(collector: Collector, gradients: Any, variables: Any, scale: Any) -> list[tuple[str, Any]]:
     factor = None if scale is None else scale()
+    named = []
     for variable, gradient in zip(variables, gradients):
         value = collector.backend.as_tensor(gradient)
         if value is not None and factor is not None:
             value = collector.backend.unscaled(value, factor)
-        collector.add(f"gradient/{collector.names.of_variable(variable)}", value, "gradients")
+        named.append((f"gradient/{collector.names.of_variable(variable)}", value))
+    return named
+
+
+@faults.guarded("keep what a step within a loop of a compiled function computes")
+def end_inside(collector: Collector, variables: Any) -> None:
+    """Behind an update."""
+    if collector.rings is None or collector.depth_of_updates > 0 or collector.is_here():
+        return
+    known = collector.updated_inside[-1][1] if variables is None else variables
+    names = collector.names
+    weights = [(each, collector.backend.weight(each)) for each in known]
+    collector.rings.end_update([(names.of_variable(each), value, kind_of_weight(each)) for each, value in weights])
 
 
 # Losses.
@@ -131,10 +153,10 @@ def computing_loss(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @faults.guarded("pick up the loss of Keras")
 def _add_loss(collector: Collector, loss: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    if not collector.is_here():
-        return
-    collector.add_loss(loss)
-    add_batch(collector, dict(zip(("x", "y", "y_pred", "sample_weight"), args), **kwargs))
+    if collector.takes_losses():
+        collector.add_loss(loss)
+    if collector.is_here():
+        add_batch(collector, dict(zip(("x", "y", "y_pred", "sample_weight"), args), **kwargs))
 
 
 def add_batch(collector: Collector, given: Mapping[str, Any]) -> None:

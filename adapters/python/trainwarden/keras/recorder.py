@@ -12,7 +12,8 @@ import numpy as np
 
 from ..hook import Hook
 from .collecting import ACTIVATIONS, EVERYTHING, GRADIENTS
-from .functions import FollowedStep, Parts
+from .columns import Column, Row
+from .functions import Followed, Parts
 from .names import ModelNames
 from .optimizers import variables_of
 
@@ -62,8 +63,9 @@ class Recorder:
     def names_of(self, model: Any) -> ModelNames:
         return self._known(model).names
 
-    def wanted_parts(self, function: FollowedStep) -> Optional[Parts]:
+    def wanted_parts(self, function: Followed) -> Optional[Parts]:
         """None: not even the loss."""
+        self.learn(function)
         hook = self._hook
         known = self._known(function.model)
         if function.learnt is None:
@@ -78,11 +80,9 @@ class Recorder:
             parts.add(ACTIVATIONS)
         return frozenset(parts) if parts or hook.wants(known.loss) else None
 
-    def record_inside(self, function: FollowedStep, found: Mapping[str, Any]) -> None:
+    def record_inside(self, function: Followed, found: Mapping[str, Any]) -> None:
         """What a step computed on its way to new weights."""
-        if function.has_news:
-            function.has_news = False
-            self._known(function.model).look(self._hook)
+        self.learn(function)
         with self._on_the_bill():
             if not self._hook.wants_anything():
                 return
@@ -90,7 +90,27 @@ class Recorder:
             for name, value in found.items():
                 self._keep(self._id(name, *collections.get(name, ())), value)
 
-    def record_end(self, function: FollowedStep, result: Any) -> None:
+    def learn(self, function: Followed) -> None:
+        if function.has_news:
+            function.has_news = False
+            self._known(function.model).look(self._hook)
+
+    def will_want(self, name: str, *collections: str) -> bool:
+        return self._hook.next_wanted_step(self._id(name, *collections)) is not None
+
+    def record_row(self, row: Row) -> None:
+        """Of a step in a loop within a compiled function."""
+        with self._on_the_bill():
+            if self._hook.wants_anything():
+                for column, values in row:
+                    self._keep_column(column, values)
+
+    def record_last_row(self, function: Followed, row: Row) -> None:
+        """Behind which the weights are as they are now."""
+        self.record_row([cell for cell in row if not cell[0].is_weight])
+        self.record_end(function, None)
+
+    def record_end(self, function: Followed, result: Any) -> None:
         """What there is when it has ended."""
         with self._on_the_bill():
             if self._hook.wants_anything():
@@ -112,7 +132,7 @@ class Recorder:
         spent = time.perf_counter_ns() - begin - (self._hook.report().training_thread_ns - in_hook)
         self._hook.add_cost_ns(max(0, spent))
 
-    def _save(self, function: FollowedStep, result: Any) -> None:
+    def _save(self, function: Followed, result: Any) -> None:
         known = self._known(function.model)
         if function.gives_logs:
             self._keep_logs(known, self._backend.logs(result))
@@ -123,6 +143,16 @@ class Recorder:
     def _keep(self, identity: int, value: Any) -> None:
         if self._hook.wants(identity):
             self._save_value(identity, value)
+
+    def _keep_column(self, column: Column, values: Any) -> None:
+        identity = self._id(column.name, column.collection)
+        if not self._hook.wants(identity):
+            return
+        if column.shape is None:
+            self._save_value(identity, column.number(values))
+        else:
+            given = column.statistics(values)
+            self._hook.save_statistics(identity, list(column.shape), column.dtype, **given)
 
     def _keep_logs(self, known: Known, logs: Mapping[str, Any]) -> None:
         for key, value in logs.items():

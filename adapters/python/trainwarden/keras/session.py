@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Optional
 
@@ -17,10 +17,11 @@ from ..guard import StepAdvice, may_veto
 from ..hook import Hook
 from ..stopping import StopTraining
 from .fit_length import FitLength
-from .functions import FollowedStep, Parts
+from .functions import Followed, FollowedStep, Parts
 from .names import ModelNames, package_of
 from .recorder import Recorder
 from .vetoing import Veto
+from .whole_loops import LoopStep
 
 _MODES = {"train": "train", "test": "eval", "predict": "predict"}
 
@@ -66,6 +67,28 @@ class Session:
             result = veto.take_back(result)
         self._end(function, result)
         return result
+
+    def run_loop(self, loop: LoopStep, args: tuple[Any, ...]) -> Any:
+        """A call that has many steps, which are known when it is over. If it fails, those before that are kept."""
+        if self._is_closed or is_owned() or not self._is_ours():
+            return loop.own(*args)
+        if self._is_stopping:
+            raise StopTraining("a request")
+        self._begin(loop, args)
+        if self.may_veto:
+            faults.say_once("rules cannot veto steps in a loop within a compiled function")
+        try:
+            with owning(), self._backend.unheard():
+                return loop.run(*args)
+        finally:
+            self._end_loop(loop)
+
+    def will_want(self, name: str, *collections: str) -> bool:
+        """Of a train step, now or later: as far as is known now."""
+        if self._hook is None or self._recorder is None:
+            return False
+        self._hook.set_mode(_MODES["train"])
+        return self._recorder.will_want(name, *collections)
 
     def fitting(self, first_epoch: int) -> Any:
         """While fit() runs, which begins with this epoch."""
@@ -118,7 +141,7 @@ class Session:
         return self._thread is threading.current_thread()
 
     @faults.guarded("begin a step of Keras")
-    def _begin(self, function: FollowedStep, args: tuple[Any, ...]) -> Optional[Parts]:
+    def _begin(self, function: Followed, args: tuple[Any, ...]) -> Optional[Parts]:
         """The parts that somebody wants of it; None: nothing, not even its loss."""
         self._end_open_step(function.model)
         hook = self._hook or self._open(function.model)
@@ -132,7 +155,7 @@ class Session:
             hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
         return parts
 
-    def _expect(self, function: FollowedStep, args: tuple[Any, ...], hook: Hook) -> None:
+    def _expect(self, function: Followed, args: tuple[Any, ...], hook: Hook) -> None:
         """A call may have several steps in one graph, of which the last is seen."""
         self._steps = self._expected = self._backend.steps_of_call(function, args)
         if self._expected > 1:
@@ -154,11 +177,35 @@ class Session:
         if not self._is_validating:
             self._end_open_step(function.model)
 
+    @faults.guarded("record the steps of a loop within a compiled function")
+    def _end_loop(self, loop: LoopStep) -> None:
+        if self._hook is None or self._recorder is None:
+            return
+        steps, rows = loop.take()
+        if steps == 0:
+            return
+        self._recorder.learn(loop)
+        if not rows:
+            self._hook.begin_steps(steps)  # what is wanted at one of them is kept at the last
+            self._end_steps(steps, loop.model, lambda recorder: recorder.record_end(loop, None))
+            return
+        if steps > len(rows):
+            self._end_steps(steps - len(rows), loop.model)
+        for row in rows[:-1]:
+            self._end_steps(1, loop.model, lambda recorder, row=row: recorder.record_row(row))
+        self._end_steps(1, loop.model, lambda recorder: recorder.record_last_row(loop, rows[-1]))
+
     def _end_open_step(self, model: Any) -> None:
         if not self._is_step_open:
             return
         self._is_step_open = False
         steps, self._steps = self._steps, 1
+        self._end_steps(steps, model)
+
+    def _end_steps(self, steps: int, model: Any, record: Optional[Callable[[Recorder], None]] = None) -> None:
+        """`record`: what is seen of the last of them."""
+        if record is not None and self._recorder is not None:
+            record(self._recorder)
         if self._hook is not None and self._hook.end_steps(steps).stop_requested:
             self._is_stopping = True
             model.stop_training = True

@@ -15,12 +15,14 @@ from .._replacing import replace
 from ..hook import Hook
 from .call_steps import steps_of, steps_per_call, steps_so_far
 from .collecting import Collector, current, loops_here
-from .functions import FollowedStep
+from .functions import Followed
 from .handing import hand_out, take
 from .loops import Loops, pick_up_loops
 from .optimizers import learning_rate_of, variables_of
+from .rings import Rings
 from .session import Session
 from .vetoing import optimizers_of, scales_of
+from .whole_loops import rows_asked_for
 
 # Functions within each other, as Keras makes them: several steps, one step, conversions.
 _MAX_DEPTH = 6
@@ -74,10 +76,10 @@ class TensorFlowBackend:
         if steps > 1:
             faults.say_once(f"of {steps} steps that are one call (steps_per_execution) the last is seen")
 
-    def steps_of_call(self, function: FollowedStep, args: tuple[Any, ...]) -> int:
+    def steps_of_call(self, function: Followed, args: tuple[Any, ...]) -> int:
         return steps_of(function, args)
 
-    def steps_so_far(self, function: FollowedStep) -> Optional[int]:
+    def steps_so_far(self, function: Followed) -> Optional[int]:
         return steps_so_far(function)
 
     def trace(self) -> Any:
@@ -177,6 +179,15 @@ class TensorFlowBackend:
         captured = () if graph is None else graph.external_captures
         return [each for each in captured if _type_of(each) is not None]
 
+    def weight(self, variable: Any) -> Any:
+        """As it is where code is traced now."""
+        return (variable if isinstance(variable, tf.Variable) else variable.value).read_value()
+
+    def rings(self, will_want: Callable[..., bool]) -> Optional[Rings]:
+        """None: nothing is asked for of steps in a loop within a compiled function."""
+        rows = rows_asked_for()
+        return Rings(rows, will_want) if rows > 0 else None
+
     def weights(self, model: Any, result: Any) -> Iterator[tuple[Any, Any]]:
         for variable in model.variables:
             yield variable, _value_of(variable)
@@ -243,5 +254,5 @@ def _add_target(collector: Collector, target: Any) -> None:
     """A step that does not call compute_loss(): what it differentiates is its loss."""
     if collector.computes_loss or not isinstance(target, tf.Tensor) or target.shape.rank != 0:
         return
-    if collector.is_here():
+    if collector.takes_losses():
         collector.add_loss(target)
