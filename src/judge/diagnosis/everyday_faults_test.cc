@@ -16,6 +16,41 @@ TEST(Wiring, ASampleThatIsDrawnByTorchNormal) {
   EXPECT_EQ(confidence("Add"), 0);
 }
 
+// The product of two tables that are both zero has a gradient of zero in both.
+TEST(Start, WeightsThatAreMultipliedByOthersThatAreZero) {
+  const auto confidence = [](double weight, const Values& gradient) {
+    TrainingUnderTest training;
+    training.modules = R"({"name":"0","kind":"Embedding","leaf":true},{"name":"2","kind":"Embedding","leaf":true})";
+    training.weight = weight;
+    training.gradient = gradient;
+    return confidence_of(training.diagnosis(), "constant_initialisation");
+  };
+  EXPECT_GT(confidence(0, {0, 0}), 0.85);
+  EXPECT_EQ(confidence(0, {0, 0.1}), 0) << "one of them learns";
+  EXPECT_EQ(confidence(0.3, {0, 0}), 0);
+}
+
+TEST(Rates, AStartThatWasTooFastAndThenAllWasLearned) {
+  const auto confidence = [](double loss_at_end) {
+    TrainingUnderTest training;
+    training.loss_at_end = 6;
+    training.update = 0.2;
+    training.steps = 20;
+    TrainingHistory history;
+    training.add_to(history);
+    training.loss_at_start = 6;
+    training.loss_at_end = loss_at_end;
+    training.update = 0.001;
+    training.steps = 200;
+    training.add_to(history);
+    training.loss_at_start = loss_at_end;
+    training.add_to(history);
+    return confidence_of(diagnose(history), "learning_rate_too_high");
+  };
+  EXPECT_GT(confidence(0.6), 0.8);
+  EXPECT_LT(confidence(0.2), 0.5);
+}
+
 TEST(Rates, ADecayThatTakesOffMoreThanIsLearned) {
   const auto first = [](double decay) {
     TrainingUnderTest training;

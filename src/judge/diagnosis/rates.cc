@@ -188,6 +188,11 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
     if (highest >= 0.03 && bursts) confidence = std::max(confidence, 0.85);
     if (highest >= 0.008 && symptoms.learns_nothing && attends(seen)) confidence = std::max(confidence, 0.8);
   }
+  // A start that was too fast, and then all of it was learned: most would leave it so.
+  constexpr double kLearned = 0.65, kAtItsBest = 1.1;
+  const bool has_recovered = symptoms.skill > kLearned && symptoms.train.late <= kAtItsBest * symptoms.train.best &&
+                             !symptoms.has_diverged && !symptoms.is_adversarial;
+  if (has_recovered) confidence = std::min(confidence, 0.6);
   // NaN out of nothing is an operation's, not the rate's.
   if (symptoms.train.not_finite > 0 && !jumps) confidence = std::min(confidence, 0.5);
   if (confidence == 0) return;

@@ -36,6 +36,35 @@ double first_weight(const Case& seen, std::size_t number) {
   return std::nan("");
 }
 
+// Weights that begin at zero and stay there, with a gradient that is there and zero: each is multiplied by another one.
+bool stays_zero(const Case& seen, std::size_t parameter) {
+  constexpr int kEnough = 3;
+  int looks = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double weight = snapshot.at("weight", parameter), gradient = snapshot.at("gradient", parameter);
+    if (weight > 0 || gradient > 0) return false;
+    looks += weight == 0 && gradient == 0 ? 1 : 0;
+  }
+  return looks >= kEnough;
+}
+
+void look_for_zeros_that_stay(const Case& seen, Findings& findings) {
+  const auto& parameters = seen.structure().parameters;
+  std::vector<std::string> zero;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const bool is_meant_to_learn = parameters[i].trainable && !parameters[i].optimizers.empty();
+    if (is_meant_to_learn && parameters[i].shape.size() >= 2 && stays_zero(seen, i)) zero.push_back(parameters[i].name);
+  }
+  if (zero.size() < 2) return;
+  findings.push_back({"constant_initialisation",
+                      0.9,
+                      fmt::format("{} begin at zero and stay there", listed(zero)),
+                      {"their gradients were zero in every step that was looked at: each is multiplied by another zero"},
+                      {},
+                      0,
+                      seen.place("optimizer")});
+}
+
 void look_for_symmetry(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   const Snapshot& first = seen.snapshots().front();
@@ -404,6 +433,7 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
 
 void look_at_start(const Case& seen, Findings& findings) {
   look_for_symmetry(seen, findings);
+  look_for_zeros_that_stay(seen, findings);
   look_for_copies(seen, findings);
   look_for_scale(seen, findings);
   look_for_sure_beginners(seen, findings);
