@@ -39,9 +39,9 @@ FRAMEWORKS = [
     Framework("keras", "loss", 0),  # 3 or 2, as it is installed
     Framework("tf_keras", "loss", 143),
     Framework("tensorflow", "loss", 143),
-    Framework("tensorflow_session", "loss", 143, False, "tensorflow"),
-    Framework("tensorflow_monitored", "loss", 0, False, "tensorflow"),
-    Framework("tensorflow_estimator", "loss/value", 0, can_veto=False),
+    Framework("tensorflow_session", "loss", 143, imported="tensorflow"),
+    Framework("tensorflow_monitored", "loss", 0, imported="tensorflow"),
+    Framework("tensorflow_estimator", "loss/value", 0),
     Framework("jax", "loss", 143),
     Framework("sklearn", "loss", 143),
 ]

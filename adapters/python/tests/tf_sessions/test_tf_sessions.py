@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +12,6 @@ from untouched import EVERYTHING, Captured, Runner, clean_environment
 import trainwarden
 
 GRAPHS = [(graph, *ways) for graph in ("classic", "clipped", "branched") for ways in ([], ["old"])]
-
-
-def has_keras_2() -> bool:
-    try:
-        return version("keras").startswith("2.")
-    except PackageNotFoundError:
-        return False
 
 
 def arguments(*programs: tuple[str, ...]) -> pytest.MarkDecorator:
@@ -51,7 +43,7 @@ def test_functions_of_make_callable_are_steps(runner: Runner) -> None:
     np.testing.assert_allclose(weight.value(2, mode="train"), after, rtol=1e-6)
 
 
-@pytest.mark.skipif(not has_keras_2(), reason="Keras 3 has no graph mode")
+@pytest.mark.usefixtures("keras_2")
 @pytest.mark.parametrize("way", ["array", "dataset", "older"])
 def test_keras_in_graph_mode(runner: Runner, way: str) -> None:
     ran = runner.captured("keras_graph.py", way)

@@ -21,6 +21,7 @@ from .session import GraphSession
 _CLIENT = "tensorflow.python.client.session"
 _GRADIENTS = "tensorflow.python.ops.gradients_util"
 _MONITORED = "tensorflow.python.training.monitored_session"
+_HOOKS = "tensorflow.python.training.basic_session_run_hooks"
 _ESTIMATOR = "tensorflow_estimator.python.estimator.estimator"
 
 _session: Optional[GraphSession] = None
@@ -45,6 +46,7 @@ def attach(run_dir: Optional[str] = None) -> None:
     ):
         _replace(_CLIENT, "BaseSession", name, functools.partial(follow, _current))
     _replace(_MONITORED, "_HookedSession", "run", _following_monitored)
+    _replace(_HOOKS, "NanTensorHook", "after_run", _following_nan_hooks)
     _replace(_GRADIENTS, "", "_GradientsHelper", _following_gradients)
     _replace(_ESTIMATOR, "Estimator", "_call_model_fn", _following_models)
     _replace(_ESTIMATOR, "Estimator", "evaluate", _following_evaluations)
@@ -95,6 +97,17 @@ def _following_monitored(original: Callable[..., Any]) -> Callable[..., Any]:
             session.leave_monitored(self)
 
     return run
+
+
+def _following_nan_hooks(original: Callable[..., Any]) -> Callable[..., Any]:
+    """An estimator has one, which ends a training whose loss is no number. A batch that is left out spoils none."""
+
+    def after_run(self: Any, run_context: Any, run_values: Any) -> Any:
+        if _session is None or not _session.was_vetoed():
+            return original(self, run_context, run_values)
+        return None
+
+    return after_run
 
 
 def _following_gradients(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from .layers import layer_tensors
 from .notes import GraphNotes, notes_of
 from .reach import insides, is_at_hand, operations_behind
 from .updates import Update, can_train, optimizers_of, updates_in
-from .variables import collection_of, is_moving, readable_variables, trainable_variables, variable_behind
+from .variables import collection_of, is_moving, is_variable, readable_variables, trainable_variables, variable_behind
 
 # Programs that build on while they train run something new each time.
 _MAX_PLANS = 200
@@ -161,7 +161,7 @@ class _Maker:
 
     def _read(self, updates: dict[str, Update]) -> Iterator[Slot]:
         readable = readable_variables(self._graph)
-        moving = {each.name for each in self._order if _is_variable(each) and is_moving(each.name)}
+        moving = {each.name for each in self._order if is_variable(each) and is_moving(each.name)}
         for name in dict.fromkeys((*updates, *sorted(moving))):
             if name in readable:
                 yield Slot(name, (collection_of(name),), readable[name])
@@ -174,10 +174,6 @@ class _Maker:
 def _computes(operation: Any) -> bool:
     """To restore or to save a variable takes data, too: the name of a file."""
     return any(tensor.dtype.is_floating and not tensor.dtype._is_ref_dtype for tensor in operation.outputs)
-
-
-def _is_variable(operation: Any) -> bool:
-    return bool(operation.outputs) and variable_behind(operation.outputs[0]) is operation
 
 
 def _name_of(tensor: Any) -> str:

@@ -44,6 +44,7 @@ class RunRequest:
     computed: tuple[int, ...]  # places in the plan
     read: tuple[int, ...]
     values: list[Any] = field(default_factory=list)  # of those that are read
+    held: Any = None  # what the run may change, where rules may veto it
 
     def fetches(self) -> list[Any]:
         return [self.plan.computed[place].tensor for place in self.computed]
@@ -72,7 +73,8 @@ class SessionRecorder:
     def read(self, request: RunRequest, fetch: Callable[[list[Any]], list[Any]]) -> None:
         """The variables as the run will find them."""
         if request.read:
-            request.values = [_own(each) for each in fetch([request.plan.read[place].tensor for place in request.read])]
+            values = fetch([request.plan.read[place].tensor for place in request.read])
+            request.values = [own_value(each) for each in values]
 
     def save(self, request: RunRequest, values: list[Any]) -> None:
         known = self._known_of(request.plan)
@@ -103,6 +105,6 @@ class SessionRecorder:
         return [self._hook.declare(slot.name, slot.collections) for slot in slots]
 
 
-def _own(value: Any) -> Any:
+def own_value(value: Any) -> Any:
     """What lies in the memory of a variable changes when the run updates that."""
     return value if not isinstance(value, np.ndarray) or value.flags.owndata else value.copy()

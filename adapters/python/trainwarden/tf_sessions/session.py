@@ -12,12 +12,12 @@ from .. import faults
 from .._cluster import rank_and_size
 from .._opening import open_for_attach
 from .._owners import is_owned, owning
-from ..guard import may_skip
 from ..hook import Hook
 from ..steps import Cycle
 from ..stopping import StopTraining
 from .plans import RunPlan, plan_of
 from .recorder import RunRequest, SessionRecorder
+from .vetoing import Vetoes, vetoes_of
 
 # BaseSession._do_run(session, handle, targets, fetches, feeds, options, metadata)
 RunFunction = Callable[..., list[Any]]
@@ -32,6 +32,7 @@ class GraphSession:
         self._leave = leave
         self._hook: Optional[Hook] = None
         self._recorder: Optional[SessionRecorder] = None
+        self._vetoes: Optional[Vetoes] = None
         self._thread: Optional[threading.Thread] = None
         self._cycle: Cycle[str] = Cycle()
         self._mode = ""
@@ -39,6 +40,7 @@ class GraphSession:
         self._is_open_step = False  # something trained, and the step has not ended
         self._monitored: list[Any] = []  # sessions that can be told to stop, and run now: the outermost first
         self._trained: Any = None  # the last of them that trained
+        self._vetoed: Any = None  # the one whose run was vetoed, and goes on to its end
         self._stop_reason: Optional[str] = None
         self._was_told = False  # to stop
 
@@ -59,6 +61,13 @@ class GraphSession:
                 session._should_stop = self._was_told = True
             if self._trained is session:
                 self._trained = None
+            if self._vetoed is session:
+                self._vetoed = None
+
+    def was_vetoed(self) -> bool:
+        """Was the run of a MonitoredSession taken back which is about to end?"""
+        is_its_run = bool(self._monitored) and self._monitored[-1] is self._vetoed
+        return self._vetoed is not None and is_its_run and self.is_ours()
 
     # Runs.
 
@@ -73,7 +82,10 @@ class GraphSession:
         with owning():
             results = run(session, None, targets, [*fetches, *more], feeds, options, metadata)
         given = results[: len(fetches)]
-        self._end(request, results[len(fetches) :])
+        self._save(request, results[len(fetches) :])
+        if request.held is not None:
+            self._judge(request, run, session)
+        self._end(request.plan)
         if self._stop_reason is not None and not self._monitored:
             self._stop()
         return given
@@ -97,6 +109,8 @@ class GraphSession:
         request = recorder.request(plan)
         recorder.read(request, fetch)
         hook.add_cost_ns(max(0, time.perf_counter_ns() - begin))
+        if self._vetoes is not None and plan.mode == "train":
+            request.held = self._vetoes.hold(plan, session, (targets, fetches, feeds), fetch)
         return request
 
     def _enter(self, hook: Hook, plan: RunPlan) -> None:
@@ -111,13 +125,28 @@ class GraphSession:
             hook.set_mode(plan.mode)
 
     @faults.guarded("capture a run of a session")
-    def _end(self, request: RunRequest, values: list[Any]) -> None:
+    def _save(self, request: RunRequest, values: list[Any]) -> None:
+        if self._recorder is not None:
+            self._recorder.save(request, values)
+            self._is_open_step = True
+
+    @faults.guarded("ask whether a run of a session may be")
+    def _judge(self, request: RunRequest, run: RunFunction, session: Any) -> None:
+        """The run has updated: it is taken back where rules do not want it."""
+
+        def write(operations: list[Any], feeds: dict[Any, Any]) -> None:
+            with owning():
+                run(session, None, operations, [], feeds, None, None)
+
+        vetoes = self._vetoes
+        if vetoes is not None and vetoes.is_vetoed() and vetoes.take_back(request.held, session.graph, write):
+            self._vetoed = self._monitored[-1] if self._monitored else None
+
+    @faults.guarded("end a run of a session")
+    def _end(self, plan: RunPlan) -> None:
         hook = self._hook
-        if hook is None or self._recorder is None:
+        if hook is None or not self._is_open_step:
             return
-        self._recorder.save(request, values)
-        self._is_open_step = True
-        plan = request.plan
         if plan.mode == "train":
             self._trained = self._monitored[-1] if self._monitored else None
         if self._ends_step(plan):
@@ -173,8 +202,7 @@ class GraphSession:
             return None
         self._thread = threading.current_thread()
         self._recorder = SessionRecorder(self._hook)
-        if may_skip(self._hook):
-            faults.say_once("rules cannot veto a step of a graph of TensorFlow 1; they can end the training")
+        self._vetoes = vetoes_of(self._hook)
         return self._recorder
 
     def is_ours(self) -> bool:
@@ -184,7 +212,7 @@ class GraphSession:
     @faults.guarded("close the run")
     def close(self) -> None:
         """Ends the step that is open and the run."""
-        hook, self._hook, self._recorder = self._hook, None, None
+        hook, self._hook, self._recorder, self._vetoes = self._hook, None, None, None
         if hook is not None and os.getpid() == self._process:
             hook.close()
 

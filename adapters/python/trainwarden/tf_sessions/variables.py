@@ -13,6 +13,10 @@ _PART = re.compile(r"part_\d+$")
 _MOVING = ("moving_mean", "moving_variance")
 
 
+def is_variable(operation: Any) -> bool:
+    return operation.type in _VARIABLES
+
+
 def variable_behind(value: Any) -> Optional[Any]:
     """The operation of the variable that this is, or that it was read from. None: it is something else."""
     value = getattr(value, "handle", value)

@@ -8,6 +8,6 @@ x, y = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.float32, [None, 
 loss, train = built(x, y)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
-    for step in range(given.steps):
-        acting.step_ended(given, step, session.run([loss, train], {x: features, y: labels})[0])
+    for step, batch, expected in acting.batches(given, features, labels):
+        acting.step_ended(given, step, session.run([loss, train], {x: batch, y: expected})[0])
     acting.finish(bytes_of(session))
