@@ -56,13 +56,14 @@ void look_for_zeros_that_stay(const Case& seen, Findings& findings) {
     if (is_meant_to_learn && parameters[i].shape.size() >= 2 && stays_zero(seen, i)) zero.push_back(parameters[i].name);
   }
   if (zero.size() < 2) return;
-  findings.push_back({"constant_initialisation",
-                      0.9,
-                      fmt::format("{} begin at zero and stay there", listed(zero)),
-                      {"their gradients were zero in every step that was looked at: each is multiplied by another zero"},
-                      {},
-                      0,
-                      seen.place("optimizer")});
+  findings.push_back(
+      {"constant_initialisation",
+       0.9,
+       fmt::format("{} begin at zero and stay there", listed(zero)),
+       {"their gradients were zero in every step that was looked at: each is multiplied by another zero"},
+       {},
+       0,
+       seen.place("optimizer")});
 }
 
 void look_for_symmetry(const Case& seen, Findings& findings) {

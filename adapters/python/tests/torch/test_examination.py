@@ -248,6 +248,48 @@ def test_answers_that_are_right_in_an_evaluation_without_a_loss(tmp_path: Path) 
     assert "__eq__" not in vars(torch.Tensor) and "eq" not in vars(torch.Tensor)
 
 
+def _answers_of(net: nn.Module, parts: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]], way: str) -> int:
+    """How many are right, counted outside of torch."""
+    right = 0
+    for value, label, length in parts:
+        if way == "labels first":
+            right += sum(a == b for a, b in zip(label.tolist(), net(value).argmax(1).tolist()))
+        elif way == "arrays":
+            output = net(value)
+            right += int((np.array(output.argmax(1)) == label.cpu().numpy()).sum())
+        elif way == "scores":
+            right += int((net(value).softmax(1).numpy().argmax(1) == label.numpy()).sum())
+        else:
+            length.tolist()
+            answers = net(value).argmax(1).tolist()
+            right += sum(a == b for a, b in zip(label.tolist() if way == "lengths too" else answers, answers))
+    return right
+
+
+@pytest.mark.parametrize(
+    "way, share", [("labels first", 0.5), ("arrays", 2 / 3), ("scores", 2 / 3), ("lengths too", 2 / 3), ("lengths", None)]
+)
+def test_labels_that_a_program_takes_out_of_torch(tmp_path: Path, way: str, share: Optional[float]) -> None:
+    """A third of the labels is wrong: half of the second part and half of the third."""
+    net, value = nn.Linear(4, 3), torch.randn(90, 4)
+    label = net(value).argmax(1)
+    label[45:75] = (label[45:75] + 1) % 3
+    parts = list(zip(value.split(30), label.split(30), torch.randint(5, 50, (90,)).split(30)))
+    twt.attach(str(tmp_path / "run"))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+    for _ in range(2):
+        net.train()
+        nn.functional.cross_entropy(net(value), label).backward()
+        optimizer.step()
+        net.eval()
+        with torch.no_grad():
+            assert _answers_of(net, parts, way) == (90 if way == "lengths" else 60)
+    twt.detach()
+    found = [record["eval_accuracy"] for record in records(tmp_path / "run") if "eval_accuracy" in record]
+    assert found == ([] if share is None else [pytest.approx([share])] * 2)
+    assert "tolist" not in vars(torch.Tensor) and "numpy" not in vars(torch.Tensor)
+
+
 @pytest.mark.parametrize("is_scaled_back, is_clamped", [(True, False), (False, False), (False, True)])
 def test_errors_that_a_program_computes_itself(tmp_path: Path, is_scaled_back: bool, is_clamped: bool) -> None:
     net, value = nn.Linear(4, 2), torch.randn(30, 4)

@@ -1,5 +1,6 @@
 """Comparisons: what a program computes itself of the answers of its model in an evaluation, in place of a loss function:
-labels that it compares, as `(output.argmax(1) == labels)`, and differences of outputs and targets."""
+labels that it compares, as `(output.argmax(1) == labels)`, labels that it takes out of torch to compare them there, and
+differences of outputs and targets."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import torch
 
 from ... import faults
 from .numbers import is_measurable
+from .taken_labels import TakenLabels
 
 _MAX_KEPT = 4096
 _LOOKED_AT = 8
@@ -20,21 +22,26 @@ class Comparisons:
     """Stands in torch from begin() to end(), that is during an evaluation that is looked at."""
 
     def __init__(self) -> None:
-        self.shares: list[torch.Tensor] = []  # of equal labels, one for each comparison
+        self._shares: list[torch.Tensor] = []  # of equal labels, one for each comparison
         self.squares: list[torch.Tensor] = []  # mean squared differences, likewise
         self._outputs: list[torch.Tensor] = []  # what the first and the last output of a model begin with, on the CPU
         self._last: Optional[weakref.ref[torch.Tensor]] = None  # the last output, on another device
         self._is_inside = False  # a model is called: what it computes is no answer
+        self._taken = TakenLabels()
         self._put: dict[str, Any] = {}
 
     def begin(self) -> None:
-        names = ("__eq__", "eq", "__sub__", "sub")
-        if self._put or any(name in vars(torch.Tensor) for name in names):
+        takers = {"__eq__": self._take_labels, "eq": self._take_labels}
+        takers |= {"__sub__": self._take_difference, "sub": self._take_difference}
+        out = ("tolist", "numpy")
+        if self._put or any(name in vars(torch.Tensor) for name in (*takers, *out)):
             return  # somebody else stands there
-        for name in names:
-            take = self._take_labels if name in ("__eq__", "eq") else self._take_difference
+        for name, take in takers.items():
             self._put[name] = _around(getattr(torch.Tensor, name), take)
-            setattr(torch.Tensor, name, self._put[name])
+        for name in out:
+            self._put[name] = _giving_out(getattr(torch.Tensor, name), self._see_taken)
+        for name, ours in self._put.items():
+            setattr(torch.Tensor, name, ours)
 
     def end(self) -> None:
         for name, ours in self._put.items():
@@ -42,12 +49,17 @@ class Comparisons:
                 delattr(torch.Tensor, name)
         self._put = {}
 
+    def shares(self) -> list[torch.Tensor]:
+        """Of right answers."""
+        return self._shares or self._taken.shares()
+
     def call_begins(self) -> None:
         self._is_inside = True
 
     def call_ends(self, output: Any) -> None:
         self._is_inside = False
         if isinstance(output, torch.Tensor) and is_measurable(output) and output.is_floating_point():
+            self._taken.answered(output.detach())
             if output.device.type == "cpu":
                 self._outputs = [*self._outputs[:1], _beginning(output)]
             else:
@@ -55,8 +67,13 @@ class Comparisons:
 
     @faults.guarded("look at labels that the program compares")
     def _take_labels(self, value: Any, other: Any, result: Any) -> None:
-        if _are_labels(value, other) and isinstance(result, torch.Tensor) and len(self.shares) < _MAX_KEPT:
-            self.shares.append(result.detach().double().mean())
+        if _are_labels(value, other) and isinstance(result, torch.Tensor) and len(self._shares) < _MAX_KEPT:
+            self._shares.append(result.detach().double().mean())
+
+    @faults.guarded("look at labels that the program takes out of torch")
+    def _see_taken(self, value: Any) -> None:
+        if not self._is_inside and type(value) is torch.Tensor:
+            self._taken.take(value)
 
     @faults.guarded("look at the errors that the program computes")
     def _take_difference(self, value: Any, other: Any, result: Any) -> None:
@@ -85,6 +102,14 @@ def _around(torch_function: Any, take: Callable[[Any, Any, Any], None]) -> Any:
         return result
 
     return compare
+
+
+def _giving_out(torch_function: Any, see: Callable[[Any], None]) -> Any:
+    def give(value: Any, *more: Any, **options: Any) -> Any:
+        see(value)
+        return torch_function(value, *more, **options)
+
+    return give
 
 
 def _beginning(value: torch.Tensor) -> torch.Tensor:

@@ -112,7 +112,7 @@ class Evaluation:
             numbers.add("eval_loss", torch.stack(self._losses).mean())
             numbers.add("eval_losses", float(len(self._losses)))
         # Where a loss function has seen the labels, the program compares the same ones.
-        if rights := self._rights or self._comparisons.shares:
+        if rights := self._rights or self._comparisons.shares():
             numbers.add("eval_accuracy", torch.stack(rights).mean())
         if squares := self._comparisons.squares:
             numbers.add("eval_square", torch.stack(squares).mean())
