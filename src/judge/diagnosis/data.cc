@@ -332,6 +332,27 @@ void look_for_unshifted_answers(const Case& seen, Findings& findings) {
                       seen.place("loss")});
 }
 
+// A model of series whose targets are the very numbers that it gets, at the same places: windows that are cut one step
+// too late. One that squeezes a series and gives it back is seldom as exact.
+void look_for_copied_series(const Case& seen, Findings& findings) {
+  constexpr double kExact = 0.99, kSame = 0.97;
+  constexpr double kMinLength = 8;
+  const bool is_of_series =
+      std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [](const Module& each) {
+        return is_one_of(each.kind, {"LSTM", "GRU", "RNN", "TransformerEncoder", "MultiheadAttention"});
+      });
+  const double same = median_of(seen.history, "target_is_input");
+  if (!is_of_series || !(same > kSame) || !(seen.symptoms.skill > kExact)) return;
+  if (!(median_of(seen.history, "input_shape", 1) >= kMinLength)) return;
+  findings.push_back({"target_leak",
+                      0.6,
+                      "Each target is the number at the same place of the input, so the model has only to copy",
+                      {fmt::format("{:.0f} % of the targets equal the input there", 100 * same), seen.course().back()},
+                      {"a model that is to give its input back has the same targets"},
+                      0,
+                      seen.place("loss")});
+}
+
 // Models of sequences: what a target is to its input.
 void look_for_shifts(const Case& seen, Findings& findings) {
   Values matches;
@@ -380,6 +401,7 @@ void look_at_data(const Case& seen, Findings& findings) {
   look_for_leak(seen, findings);
   look_for_telling_feature(seen, findings);
   look_for_shifts(seen, findings);
+  look_for_copied_series(seen, findings);
   look_for_unshifted_answers(seen, findings);
 }
 

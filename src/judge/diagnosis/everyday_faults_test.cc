@@ -476,6 +476,38 @@ TEST(Collapse, ADecoderThatHasNothingOfTheCode) {
   EXPECT_NE(cause(1, "Exp", 0.7), "posterior_collapse");  // it still falls
 }
 
+TEST(Masks, AForecastOfNumbersWithoutACausalMask) {
+  const auto confidence = [](int hides, double forecast) {
+    TrainingUnderTest training;
+    training.graph = fmt::format(
+        R"([["ScaledDotProductEfficientAttention",[1],{{"hides":{}}}],["parameter",[],{{"number":0}}]])", hides);
+    training.numbers = {{"forecast", {forecast}}, {"input_shape", {16, 28, 1}}};
+    return confidence_of(training.diagnosis(), "attention_mask");
+  };
+  EXPECT_GT(confidence(0, 1), 0.9);
+  EXPECT_EQ(confidence(1, 1), 0);
+  EXPECT_EQ(confidence(0, 0.1), 0);
+}
+
+TEST(Leak, NumbersThatAreTheirOwnTargets) {
+  const auto confidence = [](const char* kind, double same) {
+    TrainingUnderTest training;
+    training.modules =
+        fmt::format(R"({{"name":"0","kind":"{}","leaf":true}},{{"name":"2","kind":"Linear","leaf":true}})", kind);
+    training.has_labels = false;
+    training.compared = R"({"function":"mse_loss","predicted":[16,28],"target":[16,28],)"
+                        R"("predicted_dtype":"float32","target_dtype":"float32"})";
+    training.numbers = {{"target_mean", {0, 0}},
+                        {"target_square", {100, 100}},
+                        {"target_is_input", {same}},
+                        {"input_shape", {16, 28, 1}}};
+    return confidence_of(training.diagnosis(), "target_leak");
+  };
+  EXPECT_GT(confidence("LSTM", 1), 0.25);
+  EXPECT_LT(confidence("LSTM", 0.1), 0.2) << "that it is solved so soon is told, too";
+  EXPECT_LT(confidence("Linear", 1), 0.2) << "as an autoencoder";
+}
+
 TEST(Start, RecurrentWeightsThatAreTooLarge) {
   const auto cause = [](const char* kind, double weight) {
     TrainingUnderTest training;

@@ -135,10 +135,16 @@ bool shows_the_next(const HiddenPairs& hidden) {
   return hidden.next < kMostlyHidden && hidden.next - hidden.own < kAlike;
 }
 
-// The targets are the next tokens of the input, and an attention lets each place see them.
+// Is each target what the input has one place on, a token or a number?
+bool is_next_of_input(const Case& seen) {
+  constexpr double kAll = 0.97;
+  return median_of(seen.history, "shift_match", 1) > kAll || median_of(seen.history, "forecast") > kAll;
+}
+
+// The targets are what follows in the input, and an attention lets each place see it.
 void look_for_missing_causal_mask(const Case& seen, Findings& findings) {
   const Graph* const graph = seen.graph();
-  if (graph == nullptr || !(median_of(seen.history, "shift_match", 1) > 0.97)) return;
+  if (graph == nullptr || !is_next_of_input(seen)) return;
   const double length = median_of(seen.history, "input_shape", 1);
   std::size_t open = 0, late = 0, all = 0;
   for (const GraphNode& node : graph->nodes) {
@@ -159,11 +165,11 @@ void look_for_missing_causal_mask(const Case& seen, Findings& findings) {
   findings.push_back(
       {"attention_mask",
        0.92,
-       open > 0 ? "The model sees the tokens that it must predict: its attention has no causal mask"
-                : "The model sees the tokens that it must predict: its causal mask begins one place late",
+       open > 0 ? "The model sees what it must predict: its attention has no causal mask"
+                : "The model sees what it must predict: its causal mask begins one place late",
        {open > 0 ? fmt::format("{} of {} attentions of the loss show what follows as much as what was", open, all)
                  : fmt::format("{} of {} attentions of the loss show each place the next one", late, all),
-        "each target is the token one place on in the input"},
+        "each target is what the input has one place on"},
        {},
        0,
        seen.place("backward")});
