@@ -34,7 +34,7 @@ class System : public CliTest {
 };
 
 TEST_F(System, ARunSamplesItsMachineAndItsProgram) {
-  const Outcome ran = cli({"run", "--name", "first", "--", tiny_training().string(), "--steps", "2000"});
+  const Outcome ran = cli({"run", "--name", "first", "--", tiny_training().string(), "--steps", "20000"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const nlohmann::json usage = usage_of("first");
   for (const char* kind : {"cpu", "core", "memory", "training_cpu", "training_memory"}) {

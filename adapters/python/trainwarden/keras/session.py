@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import methodcaller
 from typing import Any, Optional
 
 from .. import faults
@@ -192,7 +193,7 @@ class Session:
         if steps > len(rows):
             self._end_steps(steps - len(rows), loop.model)
         for row in rows[:-1]:
-            self._end_steps(1, loop.model, lambda recorder, row=row: recorder.record_row(row))
+            self._end_steps(1, loop.model, methodcaller("record_row", row))
         self._end_steps(1, loop.model, lambda recorder: recorder.record_last_row(loop, rows[-1]))
 
     def _end_open_step(self, model: Any) -> None:
