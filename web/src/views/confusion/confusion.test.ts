@@ -145,6 +145,15 @@ describe('the view', () => {
     expect(element.querySelector('[data-why]')!.textContent).toBe('Step 3 does not hold labels and predictions whole; the first that does is 4.');
   });
 
+  it('asks again where news come while it asks', async () => {
+    const given = source();
+    const view = mount(element, contextOf(given), { step: null, params: {} });
+    given.answers[`${run}/confusion/tensors`] = { ...tensors, steps: [[4, 5, 4]] };
+    view.update({ step: null, params: {} });
+    await settled();
+    expect(element.dataset['step']).toBe('19');
+  });
+
   it('shows the difference from the step or the run that the link compares with', async () => {
     const given = source();
     const other = '/runs/' + idOf('second');

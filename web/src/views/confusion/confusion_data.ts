@@ -33,6 +33,7 @@ export class ConfusionData {
   steps = new StepRanges([]);
   private tensors: TensorsAnswer | null = null;
   private tensorsOf = '';
+  private news = 0; // so far: an answer to what was asked before the last of them is old
   private readonly matrices = new Map<string, Matrix>();
 
   constructor(
@@ -42,14 +43,14 @@ export class ConfusionData {
 
   /** There are news: steps may have come. */
   forgetSteps(): void {
-    this.tensorsOf = '';
+    ++this.news;
   }
 
   /** Throws SourceError, as find() does. */
   async choose({ params }: ViewState): Promise<TensorsAnswer> {
     const { labels, predictions, mode } = params;
     const chosen = { labels: labels && idOf(labels), predictions: predictions && idOf(predictions), mode };
-    const key = JSON.stringify(chosen);
+    const key = JSON.stringify([this.news, chosen]);
     if (key !== this.tensorsOf || !this.tensors) {
       this.tensors = await this.source.json<TensorsAnswer>(`/runs/${this.run.id}/confusion/tensors`, chosen);
       this.tensorsOf = key;
