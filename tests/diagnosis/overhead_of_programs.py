@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Optional
 
-from study import HERE, LIMIT_SECONDS, check_reporting_half, shuffled
+from study import HERE, LIMIT_SECONDS, REPORTED_ONLY, check_unchanged, shuffled
 
 CLOCK = """
 import atexit as _atexit, time as _time
@@ -83,8 +83,8 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="of the healthy programs each N-th")
     options = parser.parse_args()
     options.cli, options.python = os.path.abspath(options.cli), os.path.abspath(options.python)
-    if "reporting" in options.halves:
-        check_reporting_half()
+    for half in set(REPORTED_ONLY) & set(options.halves):
+        check_unchanged(half)
     for half in options.halves:
         cases = [each for each in json.loads((HERE / half / "cases.json").read_text()) if not each["faulty"]]
         costs = []

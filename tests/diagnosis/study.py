@@ -32,6 +32,8 @@ HERE = Path(__file__).resolve().parent
 ALARMING = 0.5
 LIMIT_SECONDS = 150
 RULE_FIRED = 3  # exit code of `trainwarden run`
+# Halves of which only totals are printed: who has seen their answers one by one tunes on them, wanted or not.
+REPORTED_ONLY = ("reporting", "sealed")
 
 
 class Shuffle(ast.NodeTransformer):
@@ -142,13 +144,13 @@ class Study:
         return json.loads(done.stdout)
 
 
-def check_reporting_half() -> None:
+def check_unchanged(half: str) -> None:
     """Nobody has changed what is only reported on."""
-    half = HERE / "reporting"
-    files = [half / "cases.json", *sorted((half / "families").glob("*.py"))]
+    folder = HERE / half
+    files = [folder / "cases.json", *sorted((folder / "families").glob("*.py"))]
     found = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-    if found != (HERE / "reporting.sha256").read_text().split()[0]:
-        sys.exit(f"study.py: the reporting half was changed: its hash is {found}, not that of reporting.sha256")
+    if found != (HERE / f"{half}.sha256").read_text().split()[0]:
+        sys.exit(f"study.py: the {half} half was changed: its hash is {found}, not that of {half}.sha256")
 
 
 def _version_of(options: argparse.Namespace) -> str:
@@ -229,11 +231,13 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep the runs")
     parser.add_argument("--first-at-least", type=float, default=0, help="in percent, else it fails")
     parser.add_argument("--alarms-at-most", type=float, default=100, help="the same of healthy trainings")
+    parser.add_argument("--cases", action="store_true", help="print the answer to each case of a half that is only reported on, too")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.cli, options.python = os.path.abspath(options.cli), os.path.abspath(options.python)
-    if "reporting" in options.halves and options.corpus == str(HERE):
-        check_reporting_half()
+    for half in REPORTED_ONLY:
+        if half in options.halves and options.corpus == str(HERE):
+            check_unchanged(half)
     study, document = Study(options), {}
     for half in options.halves:
         trials = study.trials(half)
@@ -245,7 +249,7 @@ def main() -> int:
                     print(f"\r{half}: {number} of {len(trials)}", end="", file=sys.stderr, flush=True)
         results = [(case, answer) for (case, _), answer in zip(trials, answers)]
         document[half] = score(results)
-        if not options.json:
+        if not options.json and (half not in REPORTED_ONLY or options.cases):
             print_cases(half, results, [seed for _, seed in trials])
     if options.json:
         print(json.dumps(document, indent=2))

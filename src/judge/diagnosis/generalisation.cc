@@ -99,6 +99,58 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
   }
 }
 
+// How far a metric that the program prints has fallen behind its best, as shares of what it had gained and of the best.
+struct Setback {
+  double of_gain = 0, of_best = 0;
+  double best = kUnknown, late = kUnknown;
+  std::int64_t best_step = 0;
+};
+
+Setback setback_of(const PrintedSeries& series) {
+  const bool falls = series.kind == MetricKind::kLoss || series.kind == MetricKind::kError;
+  const Values& values = series.numbers.values;
+  const auto best = falls ? std::min_element(values.begin(), values.end())
+                          : std::max_element(values.begin(), values.end());
+  const std::size_t last = std::max<std::size_t>(1, values.size() / 4);
+  Setback setback;
+  setback.best = *best;
+  setback.best_step = series.numbers.steps[static_cast<std::size_t>(best - values.begin())];
+  setback.late = median(Values(values.end() - static_cast<std::ptrdiff_t>(last), values.end()));
+  const double lost = falls ? setback.late - *best : *best - setback.late;
+  const double gained = std::abs(*best - values.front());
+  setback.of_gain = gained > 0 ? lost / gained : lost > 0 ? 1 : 0;
+  setback.of_best = *best != 0 ? lost / std::abs(*best) : 0;
+  return setback;
+}
+
+// Where the evaluation tells no loss, but the program prints another number of it, which becomes worse.
+void look_for_printed_setback(const Case& seen, Findings& findings) {
+  constexpr std::size_t kEnough = 5;
+  constexpr double kSomeGain = 0.15, kSomeBest = 0.05, kMuchGain = 0.3, kMuchBest = 0.1, kEarly = 0.6;
+  const Symptoms& symptoms = seen.symptoms;
+  if (std::isfinite(symptoms.eval_late) || symptoms.is_adversarial || !symptoms.learns_well) return;
+  for (const PrintedSeries& series : seen.history.printed) {
+    if (series.numbers.size() < kEnough || 5 * series.numbers.steps.back() < 4 * symptoms.steps) continue;
+    const Setback setback = setback_of(series);
+    const bool is_early =
+        static_cast<double>(setback.best_step) < kEarly * static_cast<double>(series.numbers.steps.back());
+    if (!is_early || setback.of_gain < kSomeGain || setback.of_best < kSomeBest) continue;
+    const bool is_much = setback.of_gain > kMuchGain && setback.of_best > kMuchBest;
+    const std::vector<std::string> evidence = {
+        fmt::format("\"{}\" was {} at step {}, and is {} now", series.name, number(setback.best), setback.best_step,
+                    number(setback.late)),
+        seen.course().front()};
+    findings.push_back({"overfitting", is_much ? 0.82 : 0.6,
+                        "The evaluation becomes worse while the training goes on to improve", evidence, {},
+                        setback.best_step, {}});
+    findings.push_back({"overtraining", is_much ? 0.7 : 0.4,
+                        fmt::format("The training goes on long after its best, at step {} of {}", setback.best_step,
+                                    symptoms.steps),
+                        evidence, {}, setback.best_step, {}});
+    return;
+  }
+}
+
 // Where the evaluation tells no loss, but how many answers are right.
 void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
@@ -229,6 +281,7 @@ void look_for_narrow_layers(const Case& seen, Findings& findings) {
 void look_at_generalisation(const Case& seen, Findings& findings) {
   look_for_overfitting(seen, findings);
   look_for_learning_by_heart(seen, findings);
+  look_for_printed_setback(seen, findings);
   look_for_accuracy_gap(seen, findings);
   look_for_wrong_labels(seen, findings);
   look_for_narrow_layers(seen, findings);

@@ -18,6 +18,8 @@ constexpr std::size_t kMaxSignals = 64;
 constexpr std::size_t kMaxGraphs = 8;
 constexpr std::size_t kMaxRules = 256;
 constexpr std::size_t kMaxBadBatches = 256;
+constexpr std::size_t kMaxPrintedSeries = 24;
+constexpr std::size_t kMaxPrintedNumbers = 2048;
 
 // The losses and fingerprints of several steps are written together: those are series, not parts of one step.
 constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints",
@@ -86,6 +88,12 @@ Evaluated evaluated(const Snapshot& record, const Structure& structure) {
   return result;
 }
 
+// Of one, or of a hundred.
+double share_of(double value) {
+  constexpr double kMaxShare = 1.5;
+  return value > kMaxShare ? value / 100 : value;
+}
+
 Counts counts_of(const Values& values) {
   const auto at = [&](std::size_t index) { return index < values.size() ? values[index] : 0; };
   return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9), at(10), at(11), at(12), at(13)};
@@ -145,6 +153,10 @@ void TrainingHistory::take_text(std::string_view name, std::string_view text) {
       graphs.push_back(*std::move(read));
     else
       ++unreadable;
+  } else if (name == "examination/printed") {
+    auto read = read_printed_lines(text);
+    if (!read.ok()) ++unreadable;
+    if (read.ok()) std::for_each(read->begin(), read->end(), [&](const PrintedLine& line) { take_printed(line); });
   }
 }
 
@@ -184,10 +196,7 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
     outside_seen += seen;
   }
   if (const double spent = record.at("spent_seconds"); std::isfinite(spent)) spent_seconds = spent;
-  if (record.find("eval_after") != nullptr) {
-    make_room(evaluations, kMaxEvaluations);
-    evaluations.push_back(evaluated(record, structure));
-  }
+  if (record.find("eval_after") != nullptr) take_evaluation(evaluated(record, structure));
   if (const double step = record.at("step"); std::isfinite(step)) {
     record.step = static_cast<std::int64_t>(step);
     last_step = std::max(last_step, record.step);
@@ -200,6 +209,73 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   ++fulls;
   make_room(snapshots, kMaxSnapshots);
   snapshots.push_back(std::move(record));
+}
+
+void TrainingHistory::take_printed(const PrintedLine& line) {
+  Evaluated told;
+  told.after_step = line.step;
+  for (PrintedMetric& metric : evaluation_metrics(line)) {
+    auto series = std::find_if(printed.begin(), printed.end(),
+                               [&](const PrintedSeries& each) { return each.name == metric.name; });
+    if (series == printed.end()) {
+      if (printed.size() == kMaxPrintedSeries) continue;
+      series = printed.insert(printed.end(), {metric.name, metric.kind, {}});
+    }
+    if (!series->numbers.empty() && series->numbers.steps.back() >= line.step) continue;
+    make_room(series->numbers.steps, kMaxPrintedNumbers);
+    make_room(series->numbers.values, kMaxPrintedNumbers);
+    series->numbers.steps.push_back(line.step);
+    series->numbers.values.push_back(metric.value);
+    // Of several of a kind the first one counts.
+    const bool is_first = std::none_of(printed.begin(), series,
+                                       [&](const PrintedSeries& each) { return each.kind == metric.kind; });
+    if (is_first && metric.kind == MetricKind::kAccuracy) told.accuracy = share_of(metric.value);
+    if (is_first && metric.kind == MetricKind::kLoss && is_like_ours(metric.value)) told.loss = metric.value;
+  }
+  take_printed_evaluation(std::move(told));
+}
+
+// Is a loss that the program prints that of the training, for other data, and no sum or another function?
+bool TrainingHistory::is_like_ours(double loss) {
+  constexpr double kFactor = 3;
+  if (!is_printed_loss_like_ours_.has_value() && !losses.empty()) {
+    const double share = loss / losses.values.back();
+    is_printed_loss_like_ours_ = share > 1 / kFactor && share < kFactor;
+  }
+  return is_printed_loss_like_ours_.value_or(false);
+}
+
+// Where nothing was measured.
+void TrainingHistory::take_printed_evaluation(Evaluated told) {
+  if (has_measured_evaluations_ || !(std::isfinite(told.loss) || std::isfinite(told.accuracy))) return;
+  told.is_printed = true;
+  if (evaluations.empty() || evaluations.back().after_step < told.after_step) {
+    make_room(evaluations, kMaxEvaluations);
+    evaluations.push_back(std::move(told));
+  } else if (evaluations.back().after_step == told.after_step) {
+    Evaluated& last = evaluations.back();
+    last.is_printed = true;
+    if (!std::isfinite(last.loss)) last.loss = told.loss;
+    if (!std::isfinite(last.accuracy)) last.accuracy = told.accuracy;
+  }
+}
+
+// One that was looked at.
+void TrainingHistory::take_evaluation(Evaluated evaluation) {
+  if (!has_measured_evaluations_ && (std::isfinite(evaluation.loss) || std::isfinite(evaluation.accuracy))) {
+    has_measured_evaluations_ = true;
+    std::erase_if(evaluations, [](const Evaluated& each) { return each.batches == 0 && each.is_printed; });
+    for (Evaluated& each : evaluations) {
+      if (each.is_printed) each.loss = each.accuracy = std::nan("");
+    }
+  }
+  if (!evaluations.empty() && evaluations.back().after_step == evaluation.after_step &&
+      evaluations.back().batches == 0) {
+    const Evaluated told = std::exchange(evaluations.back(), std::move(evaluation));
+    return take_printed_evaluation(told);
+  }
+  make_room(evaluations, kMaxEvaluations);
+  evaluations.push_back(std::move(evaluation));
 }
 
 // Graph and structure that came with the first numbers of another training are its own already.
@@ -226,6 +302,9 @@ void TrainingHistory::begin_training(double training) {
   fulls = 0;
   outside_changed = outside_seen = 0;
   evaluations.clear();
+  printed.clear();
+  has_measured_evaluations_ = false;
+  is_printed_loss_like_ours_.reset();
   losses = {};
   prints.clear();
   signals.clear();

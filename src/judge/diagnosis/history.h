@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "judge/diagnosis/bad_samples.h"
+#include "judge/diagnosis/printed_metrics.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::diagnosis {
@@ -50,8 +51,16 @@ struct Evaluated {
   std::int64_t after_step = 0;
   double loss = std::numeric_limits<double>::quiet_NaN();
   double accuracy = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t batches = 0;
+  std::int64_t batches = 0;  // that were looked at; 0: all that is known is what the program has printed
+  bool is_printed = false;   // loss and accuracy are what the program has printed
   Snapshot numbers;
+};
+
+// What a program has printed of its evaluations under one name.
+struct PrintedSeries {
+  std::string name;
+  MetricKind kind = MetricKind::kLoss;
+  StepNumbers numbers;
 };
 
 struct Parameter {
@@ -197,6 +206,7 @@ class TrainingHistory {
   double outside_changed = 0,
          outside_seen = 0;  // steps before which something else had changed weights, of those compared
   std::vector<Evaluated> evaluations;
+  std::vector<PrintedSeries> printed;  // in the order in which the names came
   StepNumbers losses;                                   // of steps that were looked at; of very many a part
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
@@ -213,6 +223,10 @@ class TrainingHistory {
   double spent_seconds = 0;
 
  private:
+  void take_printed(const PrintedLine& line);
+  bool is_like_ours(double loss);
+  void take_printed_evaluation(Evaluated told);
+  void take_evaluation(Evaluated evaluation);
   void set_aside();
   void begin_training(double training);
   bool resume_training(double training);
@@ -220,6 +234,8 @@ class TrainingHistory {
 
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;
+  bool has_measured_evaluations_ = false;  // what is printed of them is not needed
+  std::optional<bool> is_printed_loss_like_ours_;  // is it of the size of the training's? Unknown at first
   std::vector<std::shared_ptr<TrainingHistory>> formers_;  // of the trainings before, those that were looked at most
   bool was_resumed_ = false;                               // another training has interrupted it
   bool has_new_structure_ = false;                         // since the last numbers

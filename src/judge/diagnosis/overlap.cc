@@ -109,6 +109,10 @@ void look_for_shared_batches(const Case& seen, Findings& findings) {
 
 }  // namespace
 
+double samples_seen_again(const Case& seen) {
+  return trained_samples(seen).again;
+}
+
 void look_at_overlap(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   look_for_shared_samples(seen, findings);

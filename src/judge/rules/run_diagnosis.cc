@@ -80,14 +80,14 @@ void feed_loss(const StepWindow& window, diagnosis::TrainingHistory& history) {
   if (loss.ok()) history.take_loss(is_evaluation, *loss, window.mode_step());
 }
 
-void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& history) {
+void feed_rules(const storage::Location& run, std::int64_t until, diagnosis::TrainingHistory& history) {
   std::vector<RunLoss> losses;
   const auto histories = read_rule_histories(run, losses);
   if (!histories.ok()) return;  // nobody has judged the run
   for (const RuleHistory& each : *histories) {
     for (const VerdictRecord& verdict : each.verdicts) {
       if (verdict.verdict.outcome != Outcome::kFired || verdict.rule == kDiagnosisRule) continue;
-      if (is_goal(verdict.rule)) continue;  // no symptom of anything
+      if (is_goal(verdict.rule) || verdict.place.global_step > until) continue;  // a goal is no symptom of anything
       const auto cause = verdict.parameters.find(kCauseParameter);
       history.take_rule({verdict.rule, cause == verdict.parameters.end() ? std::string() : cause->second,
                          verdict.verdict.message, verdict.place.mode_step,
@@ -128,17 +128,17 @@ Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) 
   return is_evaluation ? Status() : feed_totals(window, history);
 }
 
-diagnosis::Diagnosis RunDiagnosis::now(Trial& trial) {
+diagnosis::Diagnosis RunDiagnosis::now(Trial& trial, std::int64_t until) {
   TrialMemory memory;
   const std::vector<std::int64_t> steps = trial.steps(Mode::kGlobal, true);
-  for (auto step = std::upper_bound(steps.begin(), steps.end(), last_step_); step != steps.end(); ++step) {
+  for (auto step = std::upper_bound(steps.begin(), steps.end(), last_step_); step != steps.end() && *step <= until; ++step) {
     const TrialWindow window(trial, *step, &memory);
     if (!feed_step(window, history_).ok()) ++history_.unreadable;
     if (history_.examinations == 0) feed_loss(window, history_);
     last_step_ = *step;
   }
   history_.forget_rules();
-  feed_rules(TrialAccess::location(trial), history_);
+  feed_rules(TrialAccess::location(trial), until, history_);
   return diagnosis::diagnose(history_);
 }
 

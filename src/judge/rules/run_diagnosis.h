@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "judge/diagnosis/diagnosis.h"
@@ -13,6 +14,7 @@
 namespace trainwarden::rules {
 
 inline constexpr std::string_view kDiagnosisRule = "Diagnosis";  // that fires when there is one
+inline constexpr std::int64_t kWholeRun = std::numeric_limits<std::int64_t>::max();  // a run up to its last step
 
 // Takes in what the step holds for a diagnosis: the records of its examination, and the signals that it knows. Of
 // several workers the first one speaks for all. Steps in rising order.
@@ -21,9 +23,9 @@ Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history);
 // The diagnosis of one run that grows: a step that was read once is not read again. One thread at a time.
 class RunDiagnosis {
  public:
-  // Of all that the run holds now, as of the trial's last refresh, with what its rules have found. Always of the same
-  // run.
-  diagnosis::Diagnosis now(Trial& trial);
+  // Of all that the run holds now, as of the trial's last refresh, with what its rules have found; of that, what was
+  // known when the global step `until` had ended. Always of the same run; `until` must not fall.
+  diagnosis::Diagnosis now(Trial& trial, std::int64_t until = kWholeRun);
 
  private:
   diagnosis::TrainingHistory history_;
@@ -31,8 +33,8 @@ class RunDiagnosis {
 };
 
 // The same, once.
-inline diagnosis::Diagnosis diagnose_run(Trial& trial) {
-  return RunDiagnosis().now(trial);
+inline diagnosis::Diagnosis diagnose_run(Trial& trial, std::int64_t until = kWholeRun) {
+  return RunDiagnosis().now(trial, until);
 }
 
 }  // namespace trainwarden::rules

@@ -24,6 +24,7 @@ struct DiagnoseOptions {
   RunChoice run;
   bool whole = false;
   bool examine = false;
+  std::int64_t until = rules::kWholeRun;  // a global step
   double timeout_s = 30;
   bool json = false;
 };
@@ -82,7 +83,7 @@ void print_rules(const Trial& trial) {
 int act(const DiagnoseOptions& options) {
   const auto trial = options.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  auto diagnosis = rules::diagnose_run(**trial);
+  auto diagnosis = rules::diagnose_run(**trial, options.until);
   if (options.examine) {
     const Status examined = examine_next(options, **trial, diagnosis);
     if (!examined.ok()) return report_error(examined);
@@ -110,16 +111,22 @@ void add_diagnose(CLI::App& app, CommandAction& action) {
   add_run_choice(command, o.run);
   command.add_flag("--whole", o.whole,
                    "All findings with their evidence, what follows from them, and what could not be looked at");
-  command.add_flag("--examine", o.examine,
-                   "Have the running training examine its next steps first, and wait for that: what was seen last may "
-                   "be minutes old");
+  CLI::Option* const examine =
+      command.add_flag("--examine", o.examine,
+                       "Have the running training examine its next steps first, and wait for that: what was seen last "
+                       "may be minutes old");
+  command.add_option("--until", o.until, "What could be said when this global step had ended")
+      ->type_name("STEP")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(examine);
   command.add_option("--timeout", o.timeout_s, "How many seconds to wait for that (default: 30)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   add_json_flag(command, o.json);
   set_examples(command,
                {"trainwarden diagnose first", "trainwarden diagnose first --whole",
-                "trainwarden diagnose first --examine", "trainwarden diagnose first --json | jq .diagnosis.cause"});
+                "trainwarden diagnose first --examine", "trainwarden diagnose first --until 500",
+                "trainwarden diagnose first --json | jq .diagnosis.cause"});
 }
 
 }  // namespace trainwarden::cli

@@ -20,7 +20,7 @@ from ... import faults
 from ..models import KnownModel
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients
-from . import seeds
+from . import printed, seeds
 from .allowance import Allowance
 from .batches import Compared, fingerprint, first_tensor, tensors_in
 from .description import Description
@@ -107,6 +107,8 @@ class Examiner:
         self._step_ns = 0  # that its examination has cost
         # Across steps:
         self._quiet = 0
+        if self.is_on:
+            printed.send_to(self._line_printed)
         self._followed: Optional[tuple[weakref.ref[Optimizer], Followed]] = None
 
     # What of a step is looked at.
@@ -422,6 +424,12 @@ class Examiner:
         if rates and not self._look.numbers.has("rate"):
             self._look.numbers.add("rate", rates)
 
+    def _line_printed(self, line: str) -> None:
+        """By the program, of what it has evaluated, perhaps."""
+        evaluation = self._writer.evaluation
+        step = evaluation.after_step if evaluation is not None else self._count_steps()[0]
+        self._writer.printed.add(step, self._evaluates or evaluation is not None, line)
+
     # Writing.
 
     def end_step(self, spent_ns: Optional[int]) -> int:
@@ -446,6 +454,7 @@ class Examiner:
 
     def close(self) -> None:
         """The run ends: what has not been written is."""
+        printed.send_to(None)
         if not self._writer.is_empty or self._passes.forward > 0:
             self._write_last()
 

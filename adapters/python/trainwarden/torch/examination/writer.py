@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Optional
 
 import torch
@@ -9,6 +10,7 @@ import torch
 from .evaluation import Evaluation
 from .memory_readings import MemoryReadings
 from .numbers import Numbers
+from .printed import Printed
 
 _PREFIX = "trainwarden/examination/"
 # So many looks are written together.
@@ -25,6 +27,7 @@ class Writer:
         self._looks: list[tuple[int, torch.Tensor]] = []  # losses
         self._prints: list[tuple[int, torch.Tensor]] = []  # of inputs
         self.memory = MemoryReadings()
+        self.printed = Printed()
         self._outside: list[torch.Tensor] = []  # of steps that were compared: did something else change weights?
         self.evaluation: Optional[Evaluation] = None  # of which nothing is written yet
 
@@ -35,7 +38,7 @@ class Writer:
 
     @property
     def is_empty(self) -> bool:
-        return not self._looks and self.evaluation is None
+        return not self._looks and self.evaluation is None and self.printed.is_empty
 
     def add_loss(self, step: int, loss: torch.Tensor) -> None:
         self._looks.append((step, loss.detach().clone()))
@@ -54,6 +57,7 @@ class Writer:
     def begin_again(self, training: int) -> None:
         """Another training begins: who judges from here on has read nothing yet."""
         self._looks, self._prints, self.evaluation = [], [], None
+        self.printed.take()
         self._written.clear()
         self._observe("training", torch.tensor([float(training)], dtype=torch.float64))
 
@@ -62,6 +66,8 @@ class Writer:
         self._add_waiting(numbers)
         self.memory.add(numbers)
         self.write_text("layout", numbers.layout())
+        if not self.printed.is_empty:
+            self._observe("printed", [json.dumps({"lines": self.printed.take()})])
         self._observe("numbers", numbers.tensor())
 
     def _add_waiting(self, numbers: Numbers) -> None:

@@ -1,0 +1,34 @@
+// Printed metrics: what a program says of its evaluation in the lines that it prints, as "epoch 3: val acc 0.91".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwarden/status.h"
+
+namespace trainwarden::diagnosis {
+
+struct PrintedLine {
+  std::int64_t step = 0;  // the train step that was the last one then
+  bool is_after_evaluation = false;
+  std::string text;
+};
+
+// The text of `trainwarden/examination/printed`. kDataLoss for anything else.
+Result<std::vector<PrintedLine>> read_printed_lines(std::string_view text);
+
+enum class MetricKind { kLoss, kError, kAccuracy, kScore };  // an error falls as a loss does, and is another number
+
+struct PrintedMetric {
+  std::string name;  // as it is printed, in lower case: "val acc"
+  MetricKind kind = MetricKind::kLoss;
+  double value = 0;
+};
+
+// Those of an evaluation: that are called so ("val", "test", ...), or that a line names which follows an evaluation and
+// speaks of no training. Of numbers behind one name the first.
+std::vector<PrintedMetric> evaluation_metrics(const PrintedLine& line);
+
+}  // namespace trainwarden::diagnosis
