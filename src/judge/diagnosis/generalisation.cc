@@ -45,6 +45,14 @@ void look_for_learning_by_heart(const Case& seen, Findings& findings) {
                       {"inputs that are prepared in another way for the evaluation look the same"},
                       0,
                       {}});
+  findings.push_back({"evaluation_preprocessing",
+                      0.5,
+                      "The evaluation was never better than an answer that does not look at the input: its inputs may "
+                      "be prepared in another way",
+                      {seen.course().front()},
+                      {"labels that belong to other inputs look the same"},
+                      0,
+                      {}});
 }
 
 void look_for_overfitting(const Case& seen, Findings& findings) {
@@ -185,6 +193,15 @@ void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   }
 }
 
+// Of the last evaluation until this step.
+double last_accuracy(const Case& seen, std::int64_t step) {
+  double accuracy = kUnknown;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (each.after_step <= step && std::isfinite(each.accuracy)) accuracy = each.accuracy;
+  }
+  return accuracy;
+}
+
 // Answers that are better in evaluation than in training: nothing of the kind of dropout makes training so much harder.
 void look_for_wrong_labels(const Case& seen, Findings& findings) {
   constexpr double kGap = 0.25, kMaxDropout = 0.25;
@@ -203,13 +220,16 @@ void look_for_wrong_labels(const Case& seen, Findings& findings) {
         return each.operation.rfind("NllLoss", 0) == 0;
       });
   if (is_contrastive(seen)) return;  // its labels are places in the batch, and an evaluation has others
-  Values late;
+  // Each with the evaluation before it, since when the model has not become worse.
+  Values late, gaps;
   for (const Snapshot& snapshot : seen.snapshots()) {
-    if (2 * snapshot.step > symptoms.steps) late.push_back(snapshot.at("accuracy"));
+    if (2 * snapshot.step <= symptoms.steps) continue;
+    late.push_back(snapshot.at("accuracy"));
+    gaps.push_back(last_accuracy(seen, snapshot.step) - late.back());
   }
   if (drops || losses > 1) return;
-  const double gap = symptoms.eval_accuracy - median(late);
-  const bool is_wide = late.size() >= 3 && gap > kGap && symptoms.eval_accuracy > symptoms.majority + kGap;
+  std::erase_if(gaps, [](double each) { return !std::isfinite(each); });
+  const bool is_wide = gaps.size() >= 3 && median(gaps) > kGap && symptoms.eval_accuracy > symptoms.majority + kGap;
   // The same of losses, where the labels leave little to be learned.
   const double shown = 1 - symptoms.eval_late / symptoms.constant;
   const bool is_steady = symptoms.evaluations >= 3 && symptoms.skill < 0.2 && shown > symptoms.skill + 0.06 &&

@@ -217,6 +217,7 @@ class TrainingHistory {
   Counts counts;
   std::vector<RuleFinding> rules;
   std::int64_t last_step = -1;
+  bool has_ended = true;       // no more comes; who judges while it runs says so
   bool has_seen_start = true;  // its first steps were looked at; of a second training of the process they are not
   std::int64_t examinations = 0;
   std::int64_t unreadable = 0;

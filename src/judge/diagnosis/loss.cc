@@ -416,7 +416,8 @@ bool sums_by_reduction(const Graph& graph) {
 void look_for_reduction(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
   const bool sums = graph != nullptr && (sums_by_reduction(*graph) || sums_over_samples(seen));
-  if (!sums || !(seen.is_ill() || seen.symptoms.is_rough || !seen.symptoms.learns_well)) return;
+  const bool fails = seen.is_ill() || seen.symptoms.is_rough || (seen.history.has_ended && !seen.symptoms.learns_well);
+  if (!sums || !fails) return;
   findings.push_back(
       {"loss_reduction",
        0.8,

@@ -113,7 +113,7 @@ void suspect_a_leak(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!(symptoms.skill > kPerfect) || seen.reconstructs()) return;
   if (symptoms.eval_late > 0.1 * symptoms.constant) return;
-  suspect({{"target_leak", 0.3, "The task is solved without error: the inputs may hold the answer"}},
+  suspect({{"target_leak", 0.25, "The task is solved without error: the inputs may hold the answer"}},
           seen.course(), findings);
 }
 
@@ -122,8 +122,9 @@ void suspect_a_leak(const Case& seen, Findings& findings) {
 void look_at_open_symptoms(const Case& seen, Findings& findings) {
   constexpr double kExplained = 0.5;
   if (seen.snapshots().empty() || seen.symptoms.is_adversarial) return;
-  if (std::any_of(findings.begin(), findings.end(),
-                  [](const CauseFinding& each) { return each.confidence >= kExplained; }))
+  if (std::any_of(findings.begin(), findings.end(), [](const CauseFinding& each) {
+        return each.confidence >= kExplained && each.cause != "no_learning" && each.cause != "training_diverged";
+      }))
     return;
   suspect_the_evaluation(seen, findings);
   suspect_the_data(seen, findings);

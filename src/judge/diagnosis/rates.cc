@@ -290,7 +290,8 @@ void look_for_schedule(const Case& seen, Findings& findings) {
   const double wanted = setting(seen, "initial_lr");
   const bool is_warming_up = rates.values.back() >= 0.999 * highest && rates.values.front() < 0.5 * highest;
   const bool is_seen_late = static_cast<double>(rates.steps.back()) > 0.8 * steps;
-  if (is_warming_up && is_seen_late && highest < 0.5 * wanted && symptoms.steps >= 20) {
+  const bool is_over = seen.history.has_ended && is_seen_late;
+  if (is_warming_up && is_over && highest < 0.5 * wanted && symptoms.steps >= 20) {
     findings.push_back(
         {"learning_rate_schedule",
          unfinished ? 0.85 : 0.5,

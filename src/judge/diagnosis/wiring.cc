@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/layer_rows.h"
 #include "judge/diagnosis/names.h"
 
 namespace trainwarden::diagnosis {
@@ -174,6 +175,12 @@ bool are_all_zero(const Case& seen) {
   return any;
 }
 
+// Does a layer give nothing but zeros, so that nothing comes back through it?
+bool is_silent_somewhere(const Case& seen) {
+  const std::vector<LayerRow> rows = last_layers(seen);
+  return std::any_of(rows.begin(), rows.end(), [](const LayerRow& each) { return each.zeros == 1; });
+}
+
 void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Findings& findings) {
   const auto& parameters = seen.structure().parameters;
   const std::set<std::string> called(seen.structure().layers.begin(), seen.structure().layers.end());
@@ -223,7 +230,7 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
           return node.number >= 0 && number < parameters.size() && is_trained(parameters[number]);
         });
     findings.push_back({zeroed && in_graph ? "gradients_cleared_too_early" : "graph_cut",
-                        in_graph && zeroed ? 0.93 : 0.8,
+                        in_graph && zeroed ? (is_silent_somewhere(seen) ? 0.5 : 0.93) : 0.8,
                         zeroed && in_graph
                             ? "Whenever the optimizer steps, all gradients are gone: they are cleared after backward()"
                             : "No parameter that the optimizer has ever gets a gradient",

@@ -137,6 +137,7 @@ diagnosis::Diagnosis RunDiagnosis::now(Trial& trial, std::int64_t until) {
     if (history_.examinations == 0) feed_loss(window, history_);
     last_step_ = *step;
   }
+  history_.has_ended = trial.state() != RunState::kRunning && until == kWholeRun;
   history_.forget_rules();
   feed_rules(TrialAccess::location(trial), until, history_);
   return diagnosis::diagnose(history_);

@@ -73,7 +73,7 @@ def test_other_work_on_the_machine_costs_no_looks(has_device: bool) -> None:
     """But where an accelerator computes, what is waited for is its work."""
 
     class Waits:
-        is_on, _faults, fault, _step_ns = True, 0, None, 0
+        is_on, _faults, fault, _step_ns, _step_wall_ns = True, 0, None, 0, 0
         _allowance = SimpleNamespace(has_device=has_device)
 
         @examiner._own

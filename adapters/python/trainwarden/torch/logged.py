@@ -28,7 +28,7 @@ class Logged:
         """`step` is the one that the program counts."""
         held = self._held.setdefault(mode, {})
         for name, value in values.items():
-            number = _number(value)
+            number = number_of(value)
             if number is not None and isinstance(name, str) and self._is_followed(name):
                 held[name] = number
         if step is not None:
@@ -56,7 +56,7 @@ class Logged:
         return name in self._names
 
 
-def _number(value: Any) -> Optional[float]:
+def number_of(value: Any) -> Optional[float]:
     """Of a number of Python or NumPy, or a tensor or an array with one element."""
     if isinstance(value, (int, float)):
         return float(value)

@@ -215,6 +215,7 @@ class Session(SignalListener, Training):
     def logged(self, values: Mapping[str, Any], step: Optional[int]) -> None:
         if self._recorder is not None and self._is_ours():
             self._recorder.logged.hold(values, step, self._mode)
+            self._recorder.examiner.logged(values)
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
         self._has_news = True  # it is not whole yet

@@ -11,12 +11,14 @@ import functools
 import os
 import time
 import weakref
+from collections.abc import Mapping
 from typing import Any, Callable, Optional, TypeVar
 
 import torch
 from torch.optim import Optimizer
 
 from ... import faults
+from ..logged import number_of
 from ..models import KnownModel
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients
@@ -42,6 +44,7 @@ _FIRST_MODULES, _MODULES_EVERY, _LAST_MODULES_EVERY = 2, 4, 2
 _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
+_MAX_LOGGED = 32  # names of one call of a logger
 # Of steps that are only counted each so manieth is asked whether it is time for a look.
 _ASKED_EVERY = 4
 
@@ -74,6 +77,7 @@ def _own(method: _Method) -> _Method:
             end, end_cpu = _now()
             # Of a processor, or other work on a busy machine would take the looks away. A device is waited for.
             self._step_ns += end - begin if self._allowance.has_device else end_cpu - begin_cpu
+            self._step_wall_ns += end - begin
 
     return call  # type: ignore[return-value]
 
@@ -104,7 +108,7 @@ class Examiner:
         self._calls = [0, 0]  # backward passes and zero_grad()
         self._has_closure = False  # its optimizer calls one
         self._is_interrupted = False  # it is none of the training's, and those after it until that goes on
-        self._step_ns = 0  # that its examination has cost
+        self._step_ns = self._step_wall_ns = 0  # that its examination has cost, and how long that took
         # Across steps:
         self._quiet = 0
         if self.is_on:
@@ -424,6 +428,14 @@ class Examiner:
         if rates and not self._look.numbers.has("rate"):
             self._look.numbers.add("rate", rates)
 
+    @_own
+    def logged(self, values: Mapping[str, Any]) -> None:
+        """What the program hands to a logger says as much as what it prints."""
+        for name, value in list(values.items())[:_MAX_LOGGED]:
+            number = number_of(value)
+            if number is not None and isinstance(name, str):
+                printed.tell(f"{name} {number:.8g}")
+
     def _line_printed(self, line: str) -> None:
         """By the program, of what it has evaluated, perhaps."""
         evaluation = self._writer.evaluation
@@ -441,15 +453,18 @@ class Examiner:
             self._write_full()
         elif self.is_on and self.has_news:
             self._write_waiting()
-        own, self._step_ns = self._step_ns, 0
+        own, own_wall = self._step_ns, self._step_wall_ns
+        self._step_ns = self._step_wall_ns = 0
         spent = own if spent_ns is None or self._level == _NONE else max(own, spent_ns)
+        # The rest was measured in time alone: of a processor it is supposed to be the same share.
+        cost = own + round(max(0, spent - own_wall) * own / own_wall) if spent > own and own_wall > 0 else spent
         if self._level == _FULL:
-            self._allowance.examined(self._step, spent)
+            self._allowance.examined(self._step, cost)
             self._fulls += 1
         elif self._level == _LIGHT and self._evaluates:
-            self._allowance.evaluated(spent)
+            self._allowance.evaluated(cost)
         elif self._level == _LIGHT:
-            self._allowance.looked(spent)
+            self._allowance.looked(cost)
         return spent
 
     def close(self) -> None:

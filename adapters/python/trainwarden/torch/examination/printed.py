@@ -69,8 +69,13 @@ def _see(text: str, rest: list[str]) -> None:
         return
     *lines, rest[0] = (rest[0] + text).replace("\r", "\n").split("\n")
     for line in lines[-_MAX_WAITING:]:
-        if line and len(line) <= _MAX_LINE and _TELLING.search(line) and _DIGIT.search(line):
-            _sink(line)
+        tell(line)
+
+
+def tell(line: str) -> None:
+    """Of one line, where it may be of an evaluation."""
+    if _sink is not None and line and len(line) <= _MAX_LINE and _TELLING.search(line) and _DIGIT.search(line):
+        _sink(line)
 
 
 class Printed:

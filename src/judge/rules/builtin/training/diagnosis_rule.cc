@@ -37,7 +37,9 @@ constexpr double kExact = 0.92;   // as sure as what is read off the program is:
 class DiagnosisRule final : public Rule {
  public:
   DiagnosisRule(double confidence, std::int64_t patience, std::int64_t steps)
-      : confidence_(confidence), patience_(patience), steps_(steps) {}
+      : confidence_(confidence), patience_(patience), steps_(steps) {
+    history_.has_ended = false;
+  }
 
   Verdict evaluate(const StepWindow& window) override {
     const std::int64_t examinations = history_.examinations;
