@@ -64,7 +64,7 @@ void look_at_generalisation(const Case& seen, Findings& findings);
 void look_at_collapse(const Case& seen, Findings& findings);
 void look_at_state(const Case& seen, Findings& findings);
 void look_at_machine(const Case& seen, Findings& findings);
-void look_at_rules(const Case& seen, Findings& findings);  // what rules have found
+void look_at_rules(const Case& seen, Findings& findings);          // what rules have found
 void look_at_open_symptoms(const Case& seen, Findings& findings);  // last: what no other has explained
 // Of the samples of late examinations the share that earlier ones had seen: how much of the training data is known.
 double samples_seen_again(const Case& seen);

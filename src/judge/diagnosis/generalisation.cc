@@ -117,8 +117,8 @@ struct Setback {
 Setback setback_of(const PrintedSeries& series) {
   const bool falls = series.kind == MetricKind::kLoss || series.kind == MetricKind::kError;
   const Values& values = series.numbers.values;
-  const auto best = falls ? std::min_element(values.begin(), values.end())
-                          : std::max_element(values.begin(), values.end());
+  const auto best =
+      falls ? std::min_element(values.begin(), values.end()) : std::max_element(values.begin(), values.end());
   const std::size_t last = std::max<std::size_t>(1, values.size() / 4);
   Setback setback;
   setback.best = *best;
@@ -148,13 +148,23 @@ void look_for_printed_setback(const Case& seen, Findings& findings) {
         fmt::format("\"{}\" was {} at step {}, and is {} now", series.name, number(setback.best), setback.best_step,
                     number(setback.late)),
         seen.course().front()};
-    findings.push_back({"overfitting", is_much ? 0.82 : 0.6,
-                        "The evaluation becomes worse while the training goes on to improve", evidence, {},
-                        setback.best_step, {}});
-    findings.push_back({"overtraining", is_much ? 0.7 : 0.4,
-                        fmt::format("The training goes on long after its best, at step {} of {}", setback.best_step,
-                                    symptoms.steps),
-                        evidence, {}, setback.best_step, {}});
+    findings.push_back({"overfitting",
+                        is_much ? 0.82 : 0.6,
+                        "The evaluation becomes worse while the training goes on to improve",
+                        evidence,
+                        {},
+                        setback.best_step,
+                        {}});
+    if (2 * setback.best_step < series.numbers.steps.back()) {
+      findings.push_back(
+          {"overtraining",
+           is_much ? 0.82 : 0.6,
+           fmt::format("The training goes on long after its best, at step {} of {}", setback.best_step, symptoms.steps),
+           evidence,
+           {},
+           setback.best_step,
+           {}});
+    }
     return;
   }
 }

@@ -227,8 +227,8 @@ void TrainingHistory::take_printed(const PrintedLine& line) {
     series->numbers.steps.push_back(line.step);
     series->numbers.values.push_back(metric.value);
     // Of several of a kind the first one counts.
-    const bool is_first = std::none_of(printed.begin(), series,
-                                       [&](const PrintedSeries& each) { return each.kind == metric.kind; });
+    const bool is_first =
+        std::none_of(printed.begin(), series, [&](const PrintedSeries& each) { return each.kind == metric.kind; });
     if (is_first && metric.kind == MetricKind::kAccuracy) told.accuracy = share_of(metric.value);
     if (is_first && metric.kind == MetricKind::kLoss && is_like_ours(metric.value)) told.loss = metric.value;
   }

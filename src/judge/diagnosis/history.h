@@ -206,7 +206,7 @@ class TrainingHistory {
   double outside_changed = 0,
          outside_seen = 0;  // steps before which something else had changed weights, of those compared
   std::vector<Evaluated> evaluations;
-  std::vector<PrintedSeries> printed;  // in the order in which the names came
+  std::vector<PrintedSeries> printed;                   // in the order in which the names came
   StepNumbers losses;                                   // of steps that were looked at; of very many a part
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
@@ -235,8 +235,8 @@ class TrainingHistory {
 
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;
-  bool has_measured_evaluations_ = false;  // what is printed of them is not needed
-  std::optional<bool> is_printed_loss_like_ours_;  // is it of the size of the training's? Unknown at first
+  bool has_measured_evaluations_ = false;                  // what is printed of them is not needed
+  std::optional<bool> is_printed_loss_like_ours_;          // is it of the size of the training's? Unknown at first
   std::vector<std::shared_ptr<TrainingHistory>> formers_;  // of the trainings before, those that were looked at most
   bool was_resumed_ = false;                               // another training has interrupted it
   bool has_new_structure_ = false;                         // since the last numbers

@@ -21,8 +21,7 @@ struct Suspect {
   std::string_view statement;
 };
 
-void suspect(const std::vector<Suspect>& suspects, const std::vector<std::string>& evidence,
-             Findings& findings) {
+void suspect(const std::vector<Suspect>& suspects, const std::vector<std::string>& evidence, Findings& findings) {
   for (const Suspect& each : suspects) {
     findings.push_back({std::string(each.cause), each.weight, std::string(each.statement), evidence, {}, 0, {}});
   }
@@ -59,24 +58,26 @@ void suspect_the_evaluation(const Case& seen, Findings& findings) {
                     {"batch_norm_statistics", 0.35,
                      "The evaluation is far behind the training: the running statistics of batch norm may be wrong"});
   }
-  suspect(suspects,
-          {accuracy_parts && !loss_parts
-               ? fmt::format("{:.0f} % of the answers are right in training, {:.0f} % in evaluation",
-                             100 * symptoms.accuracy, 100 * symptoms.eval_accuracy)
-               : fmt::format("the loss is {} in training, {} in evaluation", number(train),
-                             number(symptoms.eval_late))},
-          findings);
+  suspect(
+      suspects,
+      {accuracy_parts && !loss_parts
+           ? fmt::format("{:.0f} % of the answers are right in training, {:.0f} % in evaluation",
+                         100 * symptoms.accuracy, 100 * symptoms.eval_accuracy)
+           : fmt::format("the loss is {} in training, {} in evaluation", number(train), number(symptoms.eval_late))},
+      findings);
 }
 
 void suspect_the_data(const Case& seen, Findings& findings) {
   constexpr double kNothing = 0.12;
   constexpr std::size_t kEnough = 8;
   const Symptoms& symptoms = seen.symptoms;
-  const bool is_stuck = symptoms.learns_nothing || symptoms.skill < kNothing;
+  // A loss that has come half its way down learns, whatever its yardstick says: it weighs classes, or is a part.
+  constexpr double kHalf = 0.5;
+  const bool falls = symptoms.train.late < kHalf * symptoms.train.first;
+  const bool is_stuck = symptoms.learns_nothing || (symptoms.skill < kNothing && !falls);
   if (!is_stuck || !symptoms.is_seen_late || symptoms.has_diverged || symptoms.train.count < kEnough) return;
   if (symptoms.eval_late < 0.9 * symptoms.constant) return;
-  suspect(
-          {{"labels_misaligned", 0.4, "The model hardly learns: labels and inputs may not belong together"},
+  suspect({{"labels_misaligned", 0.4, "The model hardly learns: labels and inputs may not belong together"},
            {"inputs_scrambled", 0.38, "The model hardly learns: its inputs may not mean what it takes them for"},
            {"learning_rate_too_low", 0.32, "The model hardly learns: its steps may be too small"},
            {"label_noise", 0.3, "The model hardly learns: many labels may be wrong"}},
@@ -87,12 +88,12 @@ void suspect_the_numbers(const Case& seen, Findings& findings) {
   constexpr double kCalm = 3;
   const Course& train = seen.symptoms.train;
   if (train.not_finite == 0 || train.peak > kCalm * std::abs(train.first)) return;
-  suspect(
-          {{"numerically_unstable_operation", 0.45,
+  suspect({{"numerically_unstable_operation", 0.45,
             "The loss stops being a number although it was not large before: an operation may be undefined for what "
             "it gets"},
-           {"bad_samples", 0.3, "The loss stops being a number although it was not large before: a sample may hold "
-                                "what is no number"}},
+           {"bad_samples", 0.3,
+            "The loss stops being a number although it was not large before: a sample may hold "
+            "what is no number"}},
           seen.course(), findings);
 }
 
@@ -103,8 +104,7 @@ void suspect_learning_by_heart(const Case& seen, Findings& findings) {
   if (symptoms.evaluations > 0 || !seen.history.evaluations.empty()) return;
   const bool is_learned = symptoms.skill > 1 - kAll || symptoms.train.late < kAll * symptoms.train.first;
   if (!is_learned || !(samples_seen_again(seen) > kKnown)) return;
-  suspect(
-          {{"overfitting", 0.35, "The model may know its few training samples by heart, and nothing is evaluated"}},
+  suspect({{"overfitting", 0.35, "The model may know its few training samples by heart, and nothing is evaluated"}},
           seen.course(), findings);
 }
 
@@ -113,8 +113,8 @@ void suspect_a_leak(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!(symptoms.skill > kPerfect) || seen.reconstructs()) return;
   if (symptoms.eval_late > 0.1 * symptoms.constant) return;
-  suspect({{"target_leak", 0.25, "The task is solved without error: the inputs may hold the answer"}},
-          seen.course(), findings);
+  suspect({{"target_leak", 0.25, "The task is solved without error: the inputs may hold the answer"}}, seen.course(),
+          findings);
 }
 
 }  // namespace

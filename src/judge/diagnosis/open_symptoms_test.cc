@@ -14,21 +14,23 @@ Diagnosis with_lines(const std::function<std::string(double)>& line, TrainingUnd
   TrainingHistory history;
   training.add_to(history);
   for (std::int64_t step = 20; step <= 200; step += 20) {
-    history.take_text("examination/printed", fmt::format(R"({{"lines":[[{},true,"{}"]]}})", step,
-                                                         line(static_cast<double>(step) / 200)));
+    history.take_text("examination/printed",
+                      fmt::format(R"({{"lines":[[{},true,"{}"]]}})", step, line(static_cast<double>(step) / 200)));
   }
   return diagnose(history);
 }
 
 TEST(PrintedEvaluation, ThatBecomesWorseIsOverfitting) {
   const Diagnosis worse =
-      with_lines([](double done) { return fmt::format("val rmse {}", 2 + 8 * (done - 0.3) * (done - 0.3)); });
-  EXPECT_EQ(first_cause(worse), "overfitting");
+      with_lines([](double done) { return fmt::format("val rmse {}", 2 + 8 * (done - 0.55) * (done - 0.55)); });
+  ASSERT_EQ(first_cause(worse), "overfitting");
   EXPECT_NE(worse.first()->evidence.front().find("\"val rmse\" was 2"), std::string::npos)
       << worse.first()->evidence.front();
   EXPECT_FALSE(is_told(with_lines([](double done) { return fmt::format("val rmse {}", 3 - done); }), "overfitting"));
-  EXPECT_FALSE(is_told(with_lines([](double done) { return fmt::format("val f1 {}", 0.5 + 0.4 * done); }), "overfitting"));
-  EXPECT_TRUE(is_told(with_lines([](double done) { return fmt::format("val f1 {}", 0.9 - 0.5 * done); }), "overfitting"));
+  EXPECT_FALSE(
+      is_told(with_lines([](double done) { return fmt::format("val f1 {}", 0.5 + 0.4 * done); }), "overfitting"));
+  EXPECT_TRUE(
+      is_told(with_lines([](double done) { return fmt::format("val f1 {}", 0.9 - 0.5 * done); }), "overtraining"));
 }
 
 TEST(PrintedEvaluation, CountsWhereNothingWasMeasured) {
@@ -41,8 +43,8 @@ TEST(PrintedEvaluation, CountsWhereNothingWasMeasured) {
 }
 
 TEST(PrintedEvaluation, OfALossThatIsOfAnotherSizeSaysNothing) {
-  const auto loss = [](double) { return std::string("val loss 0.4"); };
-  EXPECT_NEAR(with_lines(loss).symptoms.eval_late, 0.4, 1e-9);
+  const auto loss = [](double) { return std::string("val loss 0.2"); };
+  EXPECT_NEAR(with_lines(loss).symptoms.eval_late, 0.2, 1e-9);
   EXPECT_TRUE(std::isnan(with_lines([](double) { return std::string("val loss 412.0"); }).symptoms.eval_late));
 }
 
@@ -65,10 +67,13 @@ TEST(OpenSymptoms, OfATrainingThatHardlyLearnsNameWhatMayLieBehindIt) {
 }
 
 TEST(OpenSymptoms, OfAnEvaluationFarBehindNameItsInputs) {
-  const auto last = [](double done) { return fmt::format("val loss {}", 0.65 - 0.01 * done); };
-  const Diagnosis diagnosis = with_lines(last);
+  TrainingUnderTest training;
+  training.numbers = {{"eval_after", {190}}, {"eval_calls", {1}}, {"eval_loss", {0.6}}};
+  const Diagnosis diagnosis = training.diagnosis();
   EXPECT_TRUE(is_told(diagnosis, "overfitting"));
   EXPECT_TRUE(is_told(diagnosis, "evaluation_preprocessing"));
+  training.numbers.back().second = {0.2};
+  EXPECT_FALSE(is_told(training.diagnosis(), "evaluation_preprocessing"));
 }
 
 TEST(OpenSymptoms, OfALossThatStopsBeingANumberNameOperations) {
@@ -88,6 +93,7 @@ TEST(OpenSymptoms, OfALossThatStopsBeingANumberNameOperations) {
 // A sum as a loss, of a training that has just begun: whether it learns is not known before it ends.
 TEST(OpenSymptoms, OfAYoungTrainingSayNothing) {
   TrainingUnderTest training;
+  training.steps = 50;
   training.loss_at_end = 0.65;
   training.graph = R"([["NllLoss",[1],{"reduction":2}],["parameter",[],{"number":0}]])";
   TrainingHistory history = training.history();

@@ -18,16 +18,16 @@ constexpr std::size_t kMaxPrintedLines = 256;
 constexpr std::size_t kMaxPrintedLine = 2000;
 constexpr std::size_t kMaxNameWords = 4;
 
-constexpr std::array kOfEvaluation = {"val", "valid", "validation", "test", "testing", "eval",
-                                      "evaluation", "dev", "heldout", "holdout"};
+constexpr std::array kOfEvaluation = {"val",  "valid",      "validation", "test",    "testing",
+                                      "eval", "evaluation", "dev",        "heldout", "holdout"};
 constexpr std::array kOfTraining = {"train", "training", "tr", "trn", "fit"};
 constexpr std::array kLosses = {"loss", "logloss", "xent"};
 constexpr std::array kAccuracies = {"acc", "accuracy", "top1", "acc1"};
-constexpr std::array kScores = {"f1",     "auc",  "auroc", "ap",   "map",  "iou",       "miou", "dice",  "recall",
-                                "r2",     "ndcg", "hit",   "hr",   "mrr",  "precision", "bleu", "score", "psnr",
-                                "kappa",  "top5", "acc5",  "ssim", "corr", "em",        "wacc", "balanced"};
-constexpr std::array kErrors = {"rmse", "mse", "mae", "nll", "ppl", "perplexity", "cer", "wer",
-                                "err",  "error", "mape", "bpc", "eer", "brier", "ce", "bce"};
+constexpr std::array kScores = {"f1",    "auc",  "auroc", "ap",   "map",  "iou",       "miou", "dice",    "recall",
+                                "r2",    "ndcg", "hit",   "hr",   "mrr",  "precision", "bleu", "score",   "psnr",
+                                "kappa", "top5", "acc5",  "ssim", "corr", "em",        "wacc", "balanced"};
+constexpr std::array kErrors = {"rmse", "mse",   "mae",  "nll", "ppl", "perplexity", "cer", "wer",
+                                "err",  "error", "mape", "bpc", "eer", "brier",      "ce",  "bce"};
 
 template <std::size_t kCount>
 bool is_in(std::string_view word, const std::array<const char*, kCount>& words) {
@@ -85,8 +85,9 @@ class LineReader {
         take_word(lower_case(std::string(word)));
         at += word.size();
       } else if (const NumberAt number = number_at(line_, at); number.size > 0) {
+        const char before = at == 0 ? ' ' : line_[at - 1];
         at += number.size;
-        take_number(number, at < line_.size() && line_[at] == '%');
+        take_number(number, before, at < line_.size() && line_[at] == '%');
       } else {
         ++at;
       }
@@ -115,17 +116,19 @@ class LineReader {
     if (const auto kind = kind_of(word)) kind_ = kind, name_ = fmt::format("{}", fmt::join(words_, " "));
   }
 
-  void take_number(const NumberAt& number, bool is_percentage) {
-    // Between a metric's name and its value a whole number counts something: "acc (top 5): 0.9", "val 3/10 acc".
-    if (number.is_whole && !is_percentage && number.value > 1) return words_.clear();
+  void take_number(const NumberAt& number, char before, bool is_percentage) {
+    // A whole number that does not follow a metric's name at once counts something: "recall@5 0.9", "val 3/10 acc 0.9".
+    const bool follows = kind_ && !words_.empty() && kind_of(words_.back()) &&
+                         std::string_view(" =:\t").find(before) != std::string_view::npos;
+    if (number.is_whole && !is_percentage && !follows) return words_.clear();
     // "loss 0.3 val 0.4"
     const bool is_same = !kind_ && !words_.empty() && is_in(words_.back(), kOfEvaluation);
     if (is_same) kind_ = last_kind_, name_ = words_.back();
     const bool is_named = kind_.has_value();
     const bool is_told = is_evaluation_ || (is_open_ && !is_training_ && kind_ != MetricKind::kLoss);
     if (is_named && is_told) {
-      found_.push_back({is_evaluation_ ? name_ : "eval " + name_, *kind_,
-                        is_percentage ? number.value / 100 : number.value});
+      found_.push_back(
+          {is_evaluation_ ? name_ : "eval " + name_, *kind_, is_percentage ? number.value / 100 : number.value});
     }
     if (is_named) last_kind_ = *kind_;
     kind_.reset();

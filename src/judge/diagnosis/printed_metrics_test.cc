@@ -40,6 +40,8 @@ TEST(PrintedMetrics, TakesScoresWithoutARoleBehindAnEvaluation) {
 TEST(PrintedMetrics, CountsAreNoMetrics) {
   EXPECT_EQ(told("val acc (500 samples): 0.91"), "val acc=0.91");
   EXPECT_EQ(told("loss 0.3 val 0.4"), "val=0.4");
+  EXPECT_EQ(told("step 350: loss 0.1141, recall@1 0.742", true), "eval recall=0.742");
+  EXPECT_EQ(told("val 3/10 acc 0.9 rmse 88"), "acc=0.9; rmse=88");
 }
 
 TEST(PrintedMetrics, RefusesWhatTheFormatDoesNotSay) {

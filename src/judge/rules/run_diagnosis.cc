@@ -131,7 +131,8 @@ Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) 
 diagnosis::Diagnosis RunDiagnosis::now(Trial& trial, std::int64_t until) {
   TrialMemory memory;
   const std::vector<std::int64_t> steps = trial.steps(Mode::kGlobal, true);
-  for (auto step = std::upper_bound(steps.begin(), steps.end(), last_step_); step != steps.end() && *step <= until; ++step) {
+  for (auto step = std::upper_bound(steps.begin(), steps.end(), last_step_); step != steps.end() && *step <= until;
+       ++step) {
     const TrialWindow window(trial, *step, &memory);
     if (!feed_step(window, history_).ok()) ++history_.unreadable;
     if (history_.examinations == 0) feed_loss(window, history_);

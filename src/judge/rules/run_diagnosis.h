@@ -13,7 +13,7 @@
 
 namespace trainwarden::rules {
 
-inline constexpr std::string_view kDiagnosisRule = "Diagnosis";  // that fires when there is one
+inline constexpr std::string_view kDiagnosisRule = "Diagnosis";                      // that fires when there is one
 inline constexpr std::int64_t kWholeRun = std::numeric_limits<std::int64_t>::max();  // a run up to its last step
 
 // Takes in what the step holds for a diagnosis: the records of its examination, and the signals that it knows. Of

@@ -123,10 +123,9 @@ void add_diagnose(CLI::App& app, CommandAction& action) {
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   add_json_flag(command, o.json);
-  set_examples(command,
-               {"trainwarden diagnose first", "trainwarden diagnose first --whole",
-                "trainwarden diagnose first --examine", "trainwarden diagnose first --until 500",
-                "trainwarden diagnose first --json | jq .diagnosis.cause"});
+  set_examples(command, {"trainwarden diagnose first", "trainwarden diagnose first --whole",
+                         "trainwarden diagnose first --examine", "trainwarden diagnose first --until 500",
+                         "trainwarden diagnose first --json | jq .diagnosis.cause"});
 }
 
 }  // namespace trainwarden::cli
