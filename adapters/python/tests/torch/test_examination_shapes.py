@@ -15,8 +15,9 @@ from trainwarden.torch.examination.exchanged import Exchanges, exchanged
 from trainwarden.torch.examination.fed import Fed
 from trainwarden.torch.examination.graph import graph_of
 from trainwarden.torch.examination.empty_rows import EmptyRows
-from trainwarden.torch.examination.masks import Masks, filled, hidden_by, spreads, trailing
+from trainwarden.torch.examination.masks import Masks, filled, hidden_by, spreads
 from trainwarden.torch.examination.numbers import Numbers
+from trainwarden.torch.examination.padding import padding_of
 from trainwarden.torch.examination.reordered import Reordered
 
 
@@ -85,12 +86,14 @@ def test_a_mask_of_keys_hides_what_is_alike(batch_first: bool) -> None:
     assert spreads(padding, keys[:, :5], True) is None
 
 
-def test_what_masked_fill_hides() -> None:
+@pytest.mark.parametrize("side", ["end", "beginning"])
+def test_what_masked_fill_hides(side: str) -> None:
     causal = torch.ones(5, 5, dtype=torch.bool).triu(1)
     assert filled(causal, None) == [0.0, 1.0, 0.0, 0.0, 1.0]
     assert filled(~causal, None) == [0.0, 0.0, 1.0, 1.0, 0.0]
     assert filled(torch.ones(5, 5, dtype=torch.bool).triu(2), None) == [0.0, pytest.approx(0.6), 0.0, 0.0, 0.0]
     tokens = torch.tensor([[4, 5, 0, 0], [3, 2, 1, 0], [5, 0, 0, 0], [6, 7, 0, 0]])
+    tokens = tokens if side == "end" else tokens.flip(1)
     padding = tokens == 0
     assert filled(padding[:, None, None, :], tokens) == [1.0, 1.0, 0.0, 0.5]
     assert filled(~padding[:, None, None, :], tokens) == [1.0, 0.0, 1.0, 0.5]
@@ -99,8 +102,10 @@ def test_what_masked_fill_hides() -> None:
 
 @pytest.mark.parametrize("heads", [1, 3])
 @pytest.mark.parametrize("is_causal", [False, True])
-def test_whom_an_attention_hides_shows_in_its_weights(heads: int, is_causal: bool) -> None:
+@pytest.mark.parametrize("side", ["end", "beginning"])
+def test_whom_an_attention_hides_shows_in_its_weights(heads: int, is_causal: bool, side: str) -> None:
     tokens = torch.tensor([[4, 5, 0, 0, 0], [3, 2, 1, 9, 0], [5, 3, 2, 2, 1], [6, 7, 7, 0, 0]])
+    tokens = tokens if side == "end" else tokens.flip(1)
     padding = tokens == 0
     scores = torch.randn(4, heads, 5, 5)
     for mask, of_padding, of_others in ((padding, 1.0, 0.0), (~padding, 0.0, 1.0)):
@@ -117,14 +122,30 @@ def test_whom_an_attention_hides_shows_in_its_weights(heads: int, is_causal: boo
     assert hidden_by(torch.rand(4, 1, 3), tokens) == {}  # of other places
 
 
-def test_what_rows_are_filled_up_with() -> None:
-    rows = torch.randn(3, 4, 2)
-    rows[0, 2:] = 0
-    rows[1, 1] = 0
-    found = trailing(rows)
-    assert found is not None and found.tolist() == [[False, False, True, True], [False] * 4, [False] * 4]
-    assert trailing(torch.randn(3, 4, 2)) is None and trailing(torch.randn(3, 4)) is None
-    assert trailing(torch.zeros(3, 4, dtype=torch.long)) is None  # nothing else is there
+@pytest.mark.parametrize("side", ["end", "beginning"])
+def test_what_rows_are_filled_up_with(side: str) -> None:
+    rows, expected = torch.randn(3, 5, 2), torch.zeros(3, 5, dtype=torch.bool)
+    rows[0, 2:], rows[1, 3:], rows[2, 3] = 0, 0, 0
+    expected[0, 2:], expected[1, 3:] = True, True
+    tokens = torch.tensor([[4, 5, 0, 0, 0], [3, 2, 1, 9, 0], [4, 0, 1, 0, 0]])
+    if side == "beginning":
+        rows, expected, tokens = rows.flip(1), expected.flip(1), tokens.flip(1)
+    found, of_tokens = padding_of(rows), padding_of(tokens)
+    assert found is not None and found.tolist() == expected.tolist()
+    ends = torch.tensor([[0, 0, 1, 1, 1], [0, 0, 0, 0, 1], [0, 0, 0, 1, 1]]).bool()
+    assert of_tokens is not None and of_tokens.tolist() == (ends if side == "end" else ends.flip(1)).tolist()
+
+
+def test_what_rows_are_not_filled_up_with() -> None:
+    assert padding_of(torch.randn(3, 4, 2)) is None and padding_of(torch.randn(3, 4)) is None
+    assert padding_of(torch.zeros(3, 4, dtype=torch.long)) is None  # nothing else is there
+    started = torch.tensor([[0, 4, 5, 0, 0], [0, 3, 2, 1, 0], [0, 4, 1, 2, 3]])  # all begin with the token of a start
+    for rows in (started, torch.nn.functional.one_hot(started, 6)[..., 1:].float()):
+        found = padding_of(rows)
+        assert found is not None and found.sum(dim=1).tolist() == [2, 1, 0] and not bool(found[:, 0].any())
+    ended = torch.tensor([[0, 0, 5, 7, 2], [0, 3, 4, 1, 2], [0, 0, 0, 3, 2], [3, 4, 1, 5, 2]])  # with that of an end
+    found = padding_of(ended)
+    assert found is not None and found.sum(dim=1).tolist() == [2, 1, 3, 0] and not bool(found[:, -1].any())
 
 
 def test_samples_that_are_put_into_another_order() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Iterator, Optional
 import torch
 
 from .numbers import Numbers, is_measurable
+from .padding import up_to_the_end
 
 # So many elements are looked at, from the whole batch.
 _MAX_ELEMENTS = 1 << 14
@@ -407,11 +408,6 @@ def _marked(rows: torch.Tensor) -> torch.Tensor:
     marked = (rows != rows.mode(dim=0).values).float()
     share = marked.mean(dim=0)
     return marked * ((share > 0.1) & (share < 0.9))
-
-
-def up_to_the_end(places: torch.Tensor) -> torch.Tensor:
-    """Of places of rows those from which on, up to the end of the row, all are among these. Shape [rows, places]."""
-    return places.flip(1).long().cumprod(dim=1).flip(1).bool()
 
 
 def _lengths(rows: torch.Tensor) -> torch.Tensor:

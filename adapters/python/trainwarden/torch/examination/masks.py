@@ -10,8 +10,8 @@ from typing import Any, Optional
 
 import torch
 
-from .batches import up_to_the_end
 from .numbers import Numbers, is_measurable
+from .padding import padding_of
 
 _TINY = 1e-12
 _MAX_MORE = 4
@@ -81,7 +81,7 @@ def filled(mask: torch.Tensor, given: Optional[torch.Tensor]) -> Optional[list[f
     rows, places = mask.shape[-2:]
     if rows == places and rows >= _MIN_PLACES:
         return [0.0, *hidden_pairs(mask)]
-    padding = None if given is None else trailing(given)
+    padding = None if given is None else padding_of(given)
     shares = None if padding is None else hidden_keys(mask.reshape(-1, 1, places), padding)
     return None if shares is None else [1.0, *shares]
 
@@ -97,7 +97,7 @@ def hidden_by(weights: torch.Tensor, given: Optional[torch.Tensor]) -> dict[str,
     if rows == places and rows >= _MIN_PLACES:
         step = max(1, heads.shape[0] // 16)
         known["pairs"] = hidden_pairs(heads[::step][: max(1, _MAX_ELEMENTS // (rows * places))] == 0)
-    padding = None if given is None else trailing(given)
+    padding = None if given is None else padding_of(given)
     if padding is not None and heads.shape[0] % padding.shape[0] == 0:
         last = heads[:: heads.shape[0] // padding.shape[0], -1:]  # a query that a causal mask hides nothing from
         shares = hidden_keys(last == 0, padding)
@@ -127,19 +127,3 @@ def hidden_keys(mask: torch.Tensor, padding: torch.Tensor) -> Optional[list[floa
     if hidden.numel() == 0 or bool(padding.all()):
         return None
     return [hidden[padding].mean().item(), hidden[~padding].mean().item(), padding.float().mean().item()]
-
-
-def trailing(given: torch.Tensor) -> Optional[torch.Tensor]:
-    """Which places of samples are but what rows are filled up with, of shape [samples, places]: of tokens, those that most
-    rows end with; of numbers of shape [samples, places, features], where a row stays all zeros to its end."""
-    if given.numel() > _MAX_ELEMENTS or given.dim() < 2 or given.shape[0] == 0 or given.shape[1] < 2:
-        return None
-    rows = given.detach()
-    if rows.is_floating_point():
-        ends = (rows == 0).all(dim=2) if rows.dim() == 3 else None
-    else:
-        ends = rows == rows[:, -1].mode().values if rows.dim() == 2 else None
-    if ends is None:
-        return None
-    padding = up_to_the_end(ends)
-    return padding if bool(padding.any()) and not bool(padding.all()) else None
