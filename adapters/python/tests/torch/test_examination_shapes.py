@@ -113,9 +113,12 @@ def test_whom_an_attention_hides_shows_in_its_weights(heads: int, is_causal: boo
         if is_causal:
             hidden = hidden | torch.ones(5, 5, dtype=torch.bool).triu(1)
         weights = (scores + hidden * -1e9).softmax(dim=-1)
-        padding_hidden, others_hidden, share = hidden_by(weights, tokens)["hidden_keys"]
+        known = hidden_by(weights, tokens)
+        padding_hidden, others_hidden, share = known["hidden_keys"]
         assert (padding_hidden, others_hidden) == (of_padding, of_others)
         assert share == pytest.approx(6 / 15)  # of the three that have some
+        if mask is padding:  # of what is no padding, a causal mask alone hides pairs
+            assert known["pairs"] == [float(is_causal), 0.0, 0.0, float(is_causal)]
     causal = (scores + torch.ones(5, 5).triu(1) * -1e9).softmax(dim=-1)
     assert hidden_by(causal, None) == {"pairs": [1.0, 0.0, 0.0, 1.0]}
     assert hidden_by(scores.softmax(dim=-1), None) == {"pairs": [0.0, 0.0, 0.0, 0.0]}
@@ -134,6 +137,12 @@ def test_what_rows_are_filled_up_with(side: str) -> None:
     assert found is not None and found.tolist() == expected.tolist()
     ends = torch.tensor([[0, 0, 1, 1, 1], [0, 0, 0, 0, 1], [0, 0, 0, 1, 1]]).bool()
     assert of_tokens is not None and of_tokens.tolist() == (ends if side == "end" else ends.flip(1)).tolist()
+
+
+def test_pairs_of_samples_that_have_none() -> None:
+    tokens = torch.tensor([[0, 0, 0, 4], [0, 0, 0, 0]])
+    assert list(hidden_by(torch.rand(2, 4, 4), torch.cat([tokens, tokens]))) == ["pairs"]  # of other samples
+    assert list(hidden_by(torch.rand(4, 4, 4), tokens)) == ["hidden_keys"]
 
 
 def test_what_rows_are_not_filled_up_with() -> None:

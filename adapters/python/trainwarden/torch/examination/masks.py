@@ -6,6 +6,7 @@ is turned around does the reverse.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional
 
 import torch
@@ -93,12 +94,13 @@ def hidden_by(weights: torch.Tensor, given: Optional[torch.Tensor]) -> dict[str,
     if rows * places > _MAX_ELEMENTS:
         return {}
     heads = weights.detach().reshape(-1, rows, places)
-    known = {}
-    if rows == places and rows >= _MIN_PLACES:
-        step = max(1, heads.shape[0] // 16)
-        known["pairs"] = hidden_pairs(heads[::step][: max(1, _MAX_ELEMENTS // (rows * places))] == 0)
     padding = None if given is None else padding_of(given)
-    if padding is not None and heads.shape[0] % padding.shape[0] == 0:
+    if padding is not None and heads.shape[0] % padding.shape[0] != 0:
+        padding = None
+    known: dict[str, list[float]] = {}
+    if rows == places and rows >= _MIN_PLACES:
+        known.update(_pairs_hidden_by(heads, padding))
+    if padding is not None:
         last = heads[:: heads.shape[0] // padding.shape[0], -1:]  # a query that a causal mask hides nothing from
         shares = hidden_keys(last == 0, padding)
         if shares is not None:
@@ -106,14 +108,30 @@ def hidden_by(weights: torch.Tensor, given: Optional[torch.Tensor]) -> dict[str,
     return known
 
 
-def hidden_pairs(mask: torch.Tensor) -> list[float]:
+def _pairs_hidden_by(heads: torch.Tensor, padding: Optional[torch.Tensor]) -> dict[str, list[float]]:
+    """Of pairs without padding: as a key it is hidden for another reason, and as a query from which all is hidden it has
+    weights that are all alike."""
+    count, places, _ = heads.shape
+    step, most = max(1, count // 16), max(1, _MAX_ELEMENTS // (places * places))
+    chosen = slice(0, step * most, step)
+    real = None
+    if padding is not None and padding.shape[1] == places:
+        real = ~padding.repeat_interleave(count // padding.shape[0], dim=0)[chosen]
+    pairs = hidden_pairs(heads[chosen] == 0, real)
+    return {} if any(math.isnan(share) for share in pairs) else {"pairs": pairs}
+
+
+def hidden_pairs(mask: torch.Tensor, real: Optional[torch.Tensor] = None) -> list[float]:
     """The shares that are hidden above the diagonal, on it, below it, and of each place's next one, of a mask of shape
-    [..., places, places]."""
+    [..., places, places]; NaN where there are none. `real`: of shape [samples, places], the places that count."""
     places = mask.shape[-1]
-    pairs = mask.reshape(-1, places, places)[:64].float().mean(dim=0)
-    upper = torch.ones(places, places, dtype=torch.bool, device=mask.device).triu(1)
-    parts = (pairs[upper], pairs.diagonal(), pairs[upper.T], pairs.diagonal(1))
-    return [part.mean().item() for part in parts]
+    hidden = mask.reshape(-1, places, places)[:64]
+    pairs = torch.ones_like(hidden) if real is None else real[:64, :, None] & real[:64, None, :]
+    count, hidden_count = pairs.sum(dim=0).double(), (hidden & pairs).sum(dim=0).double()
+    every = torch.ones(places, places, dtype=torch.bool, device=mask.device)
+    upper, own = every.triu(1), every.triu(0) & every.tril(0)
+    parts = (upper, own, upper.T, upper & every.tril(1))
+    return [(hidden_count[part].sum() / count[part].sum()).item() for part in parts]
 
 
 def hidden_keys(mask: torch.Tensor, padding: torch.Tensor) -> Optional[list[float]]:

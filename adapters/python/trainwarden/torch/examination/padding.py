@@ -1,4 +1,4 @@
-"""Padding: which places of samples are but what rows are filled up with to one length, at their end or their beginning."""
+"""Padding: which places of samples are but what rows are filled up with, at their end or at their beginning."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def up_to_the_end(places: torch.Tensor) -> torch.Tensor:
 
 
 def padding_of(given: torch.Tensor) -> Optional[torch.Tensor]:
-    """Of shape [samples, places]: of tokens those that most rows end or begin with; of numbers of shape [samples, places,
-    features] where a row is all zeros from its beginning or to its end. None where there is none."""
+    """Of shape [samples, places]: of tokens those that most rows end or begin with; of numbers of shape [samples,
+    places, features] where a row is all zeros from its beginning or to its end. None where there is none."""
     if given.numel() > _MAX_ELEMENTS or given.dim() < 2 or given.shape[0] == 0 or given.shape[1] < 2:
         return None
     rows = given.detach()
@@ -36,8 +36,8 @@ def filled_places(tokens: torch.Tensor) -> torch.Tensor:
 
 
 def _one_side(first: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
-    """Those of `first` that a row begins with, or of `last` that it ends with. Rows may all begin with one token of a start,
-    or end with one of an end, which fills nothing up."""
+    """Those of `first` that a row begins with, or of `last` that it ends with. Rows may all begin with one token of a
+    start, or end with one of an end, which fills nothing up."""
     at_begin, at_end = first.long().cumprod(dim=1).bool(), up_to_the_end(last)
     begins, ends = at_begin.sum(dim=1), at_end.sum(dim=1)
     varies = (begins.max() > 1) & (begins.max() > begins.min())
