@@ -227,13 +227,6 @@ def test_seeds_and_states_that_the_program_sets(monkeypatch: pytest.MonkeyPatch)
     assert program_calls.loaded[1].missing == 0
 
 
-def test_tokens_that_targets_are() -> None:
-    tokens = torch.arange(40).reshape(2, 20)
-    same = batches._matches_of_shifts(tokens, tokens[:, 2:].reshape(-1))
-    assert same is not None and same.tolist() == [0, 0, 1, 0]
-    assert batches._matches_of_shifts(tokens, torch.arange(20)) is None
-
-
 def test_a_fault_of_its_own_ends_it_and_not_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = train(10)
 

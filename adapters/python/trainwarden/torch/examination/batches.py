@@ -8,6 +8,7 @@ import torch
 
 from .numbers import Numbers, is_measurable
 from .padding import up_to_the_end
+from .shifts import matches_of_shifts
 
 # So many elements are looked at, from the whole batch.
 _MAX_ELEMENTS = 1 << 14
@@ -334,7 +335,7 @@ class Compared:
             same = _are_alike(value.detach().reshape(-1)[:2048], target.detach().reshape(-1)[:2048])
             numbers.add("target_is_input", same.float().mean())
         if value.dtype in (torch.int64, torch.int32) and value.dim() == 2 and value.shape[1] > 4:
-            same = _matches_of_shifts(value.detach(), target.detach())
+            same = matches_of_shifts(value.detach(), target.detach())
             if same is not None:
                 numbers.add("shift_match", same)
 
@@ -414,16 +415,3 @@ def _lengths(rows: torch.Tensor) -> torch.Tensor:
     """Of each row, without what most rows end with."""
     last = rows[:, -1].mode().values
     return rows.shape[1] - up_to_the_end(rows == last).sum(dim=1)
-
-
-def _matches_of_shifts(tokens: torch.Tensor, wanted: torch.Tensor) -> Optional[torch.Tensor]:
-    """Of `tokens` of shape [samples, length], and targets of the same length or up to three fewer."""
-    samples, length = tokens.shape
-    if wanted.is_floating_point() or samples == 0 or wanted.numel() % samples != 0:
-        return None
-    width = wanted.numel() // samples
-    if not length - 3 <= width <= length or width < 5:
-        return None
-    wanted = wanted.reshape(samples, width)
-    common = width - 3
-    return torch.stack([(wanted[:, :common] == tokens[:, lag : lag + common]).float().mean() for lag in range(4)])
