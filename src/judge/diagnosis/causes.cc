@@ -305,7 +305,7 @@ const std::vector<Cause>& catalogue() {
        "the training goes on long after its best",
        "Stop at the best evaluation, and keep that checkpoint.",
        "SageMaker Debugger",
-       {"overfitting"}},
+       {}},
       {"underfitting",
        "the model learns far less than it could",
        "Try a larger model, more steps or a higher learning rate.",

@@ -160,6 +160,35 @@ void look_for_order(const Case& seen, Findings& findings) {
   }
 }
 
+// The same of targets that are 0 or 1: batches of one of them only, where a batch of samples at random has both.
+void look_for_order_of_binary(const Case& seen, Findings& findings) {
+  constexpr double kMany = 0.6, kByChance = 0.05, kMinSamples = 8;
+  std::size_t pure = 0, batches = 0, ones = 0;
+  double sum = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double mean = snapshot.at("target", 0), low = snapshot.at("target", 2), high = snapshot.at("target", 3);
+    if (!std::isfinite(mean) || low < 0 || high > 1) continue;
+    if (low != high && (low != 0 || high != 1)) return;  // other numbers
+    ++batches;
+    sum += mean;
+    pure += low == high ? 1 : 0;
+    ones += low == 1 ? 1 : 0;
+  }
+  const double samples = median_of(seen.history, "input_shape", 0);
+  if (batches < 8 || samples < kMinSamples || ones == 0 || ones == pure || seen.symptoms.is_adversarial) return;
+  const double share = sum / static_cast<double>(batches), larger = std::max(share, 1 - share);
+  if (static_cast<double>(pure) < kMany * static_cast<double>(batches) || std::pow(larger, samples) > kByChance) return;
+  findings.push_back({"data_not_shuffled",
+                      0.9,
+                      "The samples come sorted: most batches hold one class only",
+                      {fmt::format("{} of {} examined batches have targets of 0 alone or of 1 alone, although {:.0f} % "
+                                   "of those that were looked at are 1",
+                                   pure, batches, 100 * share)},
+                      {},
+                      0,
+                      {}});
+}
+
 void look_for_imbalance(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!(symptoms.majority > 0.85) || symptoms.majority > 0.9995 || symptoms.is_adversarial || seen.reconstructs())
@@ -178,7 +207,8 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
   // An evaluation of other shares shows it, though the training's own answers are nearly all right.
   const bool fails =
       share > 0.98 && symptoms.eval_accuracy < symptoms.majority - 0.2 && (is_seen_late || is_evaluated_late);
-  const bool gives_one = fails || (share > 0.98 && no_better && !(symptoms.skill > 0.5) && is_seen_late);
+  // One that tells the samples apart and finds none of them more likely than not has learned what there is to learn.
+  const bool gives_one = fails || (share > 0.98 && no_better && !(symptoms.skill > 0.12) && is_seen_late);
   findings.push_back(
       {"class_imbalance",
        is_weighted                          ? 0.3
@@ -396,6 +426,7 @@ void look_at_data(const Case& seen, Findings& findings) {
   look_for_seeds(seen, findings);
   look_for_repeated_batches(seen, findings);
   look_for_order(seen, findings);
+  look_for_order_of_binary(seen, findings);
   look_for_imbalance(seen, findings);
   look_for_misalignment(seen, findings);
   look_for_leak(seen, findings);

@@ -61,11 +61,14 @@ void look_at_pairs(const Case& seen, Findings& findings);  // contrastive
 void look_at_overlap(const Case& seen, Findings& findings);
 void look_at_modes(const Case& seen, Findings& findings);
 void look_at_generalisation(const Case& seen, Findings& findings);
+void look_at_new_samples(const Case& seen, Findings& findings);  // and what the evaluation makes of others
 void look_at_collapse(const Case& seen, Findings& findings);
 void look_at_state(const Case& seen, Findings& findings);
 void look_at_machine(const Case& seen, Findings& findings);
 void look_at_rules(const Case& seen, Findings& findings);          // what rules have found
 void look_at_open_symptoms(const Case& seen, Findings& findings);  // last: what no other has explained
+// Is the loss of samples that were never seen before far below that of a constant answer?
+bool learns_new_samples(const Case& seen);
 // Of the samples of late examinations the share that earlier ones had seen: how much of the training data is known.
 double samples_seen_again(const Case& seen);
 // Those that found more than a note, each once.

@@ -34,7 +34,7 @@ bool never_generalised(const Case& seen) {
 // What is learned by heart and holds for no other sample: the labels belong to other inputs, here or there.
 void look_for_learning_by_heart(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
-  if (!never_generalised(seen) || symptoms.is_adversarial || is_contrastive(seen)) return;
+  if (!never_generalised(seen) || symptoms.is_adversarial || is_contrastive(seen) || learns_new_samples(seen)) return;
   findings.push_back({"labels_misaligned",
                       0.8,
                       "The training is learned by heart: the evaluation never was better than an answer that does not "
@@ -60,6 +60,7 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
   if (never_generalised(seen)) return;  // it had nothing to lose
   if (symptoms.evaluations < 3 || symptoms.is_adversarial || !(symptoms.compared_late >= 0)) return;
   const double train = symptoms.compared_late, late = symptoms.eval_late, best = symptoms.eval_best;
+  const bool fails_apart = best > symptoms.yardstick && learns_new_samples(seen);
   if (!(late > 0) || !(best > 0)) return;
   // Of several losses that are added up, one that is next to nothing is not what the training is about.
   constexpr double kPart = 0.05;
@@ -77,16 +78,10 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
       fmt::format("the evaluation was best at step {} of {}, with {}", symptoms.eval_best_after, symptoms.steps,
                   number(best))};
   if (rises && parts) {
-    const double weight = share > 0.75 || is_right ? 0.45  // it was stopped soon after its best
-                          : late > 1.5 * best      ? 0.85
-                                                   : 0.7;
-    findings.push_back({"overfitting",
-                        weight,
-                        "The evaluation becomes worse while the training goes on to improve",
-                        evidence,
-                        {},
-                        symptoms.eval_best_after,
-                        {}});
+    // Who learned samples that were new has not learned by heart what the evaluation fails at.
+    const double weight = share > 0.75 || is_right || fails_apart ? 0.45  // or it was stopped soon after its best
+                          : late > 1.5 * best                     ? 0.85
+                                                                  : 0.7;
     if (share < 0.4)
       findings.push_back({"overtraining",
                           weight,
@@ -96,6 +91,13 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
                           {},
                           symptoms.eval_best_after,
                           {}});
+    findings.push_back({"overfitting",
+                        weight,
+                        "The evaluation becomes worse while the training goes on to improve",
+                        evidence,
+                        {},
+                        symptoms.eval_best_after,
+                        {}});
   } else if (parts && symptoms.skill > 0.5) {
     findings.push_back({"overfitting",
                         late > 4 * train && late > 0.9 * symptoms.constant ? 0.6 : 0.4,
@@ -134,7 +136,7 @@ Setback setback_of(const PrintedSeries& series) {
 // Where the evaluation tells no loss, but the program prints another number of it, which becomes worse.
 void look_for_printed_setback(const Case& seen, Findings& findings) {
   constexpr std::size_t kEnough = 5;
-  constexpr double kSomeGain = 0.15, kSomeBest = 0.05, kMuchGain = 0.3, kMuchBest = 0.1, kEarly = 0.6;
+  constexpr double kSomeGain = 0.15, kSomeBest = 0.05, kMuchGain = 0.6, kMuchBest = 0.2, kEarly = 0.6;
   const Symptoms& symptoms = seen.symptoms;
   if (std::isfinite(symptoms.eval_late) || symptoms.is_adversarial || !symptoms.learns_well) return;
   for (const PrintedSeries& series : seen.history.printed) {
@@ -148,23 +150,23 @@ void look_for_printed_setback(const Case& seen, Findings& findings) {
         fmt::format("\"{}\" was {} at step {}, and is {} now", series.name, number(setback.best), setback.best_step,
                     number(setback.late)),
         seen.course().front()};
-    findings.push_back({"overfitting",
-                        is_much ? 0.82 : 0.6,
-                        "The evaluation becomes worse while the training goes on to improve",
-                        evidence,
-                        {},
-                        setback.best_step,
-                        {}});
     if (2 * setback.best_step < series.numbers.steps.back()) {
       findings.push_back(
           {"overtraining",
-           is_much ? 0.82 : 0.6,
+           is_much ? 0.82 : 0.45,
            fmt::format("The training goes on long after its best, at step {} of {}", setback.best_step, symptoms.steps),
            evidence,
            {},
            setback.best_step,
            {}});
     }
+    findings.push_back({"overfitting",
+                        is_much ? 0.82 : 0.45,
+                        "The evaluation becomes worse while the training goes on to improve",
+                        evidence,
+                        {},
+                        setback.best_step,
+                        {}});
     return;
   }
 }
@@ -178,9 +180,13 @@ void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   const double gap = symptoms.accuracy - symptoms.eval_accuracy;
   if (!(gap > 0.15) || !(symptoms.accuracy > 0.9)) return;
   const double lost = symptoms.eval_accuracy_best - symptoms.eval_accuracy;
-  const bool is_chance = symptoms.eval_accuracy < 1.3 * symptoms.chance;
+  constexpr double kAbove = 0.05, kWideGap = 0.25;
+  const bool is_chance =
+      symptoms.eval_accuracy < 1.3 * symptoms.chance || symptoms.eval_accuracy_best < symptoms.majority + kAbove;
+  // Who learned samples that were new has not learned by heart what the evaluation fails at.
+  const bool fails_apart = symptoms.accuracy - symptoms.eval_accuracy_best > kWideGap && learns_new_samples(seen);
   findings.push_back({"overfitting",
-                      is_chance                    ? 0.4
+                      is_chance || fails_apart     ? 0.4
                       : gap > 0.25 && lost >= 0.03 ? 0.82
                       : gap > 0.25                 ? 0.65
                       : lost > 0.04                ? 0.6

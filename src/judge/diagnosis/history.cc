@@ -79,9 +79,9 @@ void add_memory(std::vector<std::pair<std::int64_t, double>>& memory, const Snap
 Evaluated evaluated(const Snapshot& record, const Structure& structure) {
   Evaluated result;
   result.after_step = static_cast<std::int64_t>(record.at("eval_after"));
-  result.loss = record.at("eval_loss");
-  if (!std::isfinite(result.loss) && structure.compares_squares()) result.loss = record.at("eval_square");
-  result.accuracy = record.at("eval_accuracy");
+  result.measured = {record.at("eval_loss"), record.at("eval_accuracy")};
+  if (!std::isfinite(result.measured.loss) && structure.compares_squares())
+    result.measured.loss = record.at("eval_square");
   const double calls = record.at("eval_calls");
   result.batches = std::isfinite(calls) ? static_cast<std::int64_t>(calls) : 0;
   result.numbers = record;
@@ -100,6 +100,10 @@ Counts counts_of(const Values& values) {
 }
 
 }  // namespace
+
+bool EvaluationScore::is_known() const {
+  return std::isfinite(loss) || std::isfinite(accuracy);
+}
 
 const Values* Snapshot::find(std::string_view name) const {
   const auto found = values.find(name);
@@ -212,8 +216,7 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
 }
 
 void TrainingHistory::take_printed(const PrintedLine& line) {
-  Evaluated told;
-  told.after_step = line.step;
+  EvaluationScore told;
   for (PrintedMetric& metric : evaluation_metrics(line)) {
     auto series = std::find_if(printed.begin(), printed.end(),
                                [&](const PrintedSeries& each) { return each.name == metric.name; });
@@ -232,7 +235,7 @@ void TrainingHistory::take_printed(const PrintedLine& line) {
     if (is_first && metric.kind == MetricKind::kAccuracy) told.accuracy = share_of(metric.value);
     if (is_first && metric.kind == MetricKind::kLoss && is_like_ours(metric.value)) told.loss = metric.value;
   }
-  take_printed_evaluation(std::move(told));
+  take_printed_evaluation(line.step, told);
 }
 
 // Is a loss that the program prints that of the training, for other data, and no sum or another function?
@@ -245,37 +248,42 @@ bool TrainingHistory::is_like_ours(double loss) {
   return is_printed_loss_like_ours_.value_or(false);
 }
 
-// Where nothing was measured.
-void TrainingHistory::take_printed_evaluation(Evaluated told) {
-  if (has_measured_evaluations_ || !(std::isfinite(told.loss) || std::isfinite(told.accuracy))) return;
-  told.is_printed = true;
-  if (evaluations.empty() || evaluations.back().after_step < told.after_step) {
+void TrainingHistory::take_printed_evaluation(std::int64_t after_step, const EvaluationScore& printed_score) {
+  if (!printed_score.is_known() || (!evaluations.empty() && evaluations.back().after_step > after_step)) return;
+  if (evaluations.empty() || evaluations.back().after_step < after_step) {
     make_room(evaluations, kMaxEvaluations);
-    evaluations.push_back(std::move(told));
-  } else if (evaluations.back().after_step == told.after_step) {
-    Evaluated& last = evaluations.back();
-    last.is_printed = true;
-    if (!std::isfinite(last.loss)) last.loss = told.loss;
-    if (!std::isfinite(last.accuracy)) last.accuracy = told.accuracy;
+    evaluations.emplace_back();
+    evaluations.back().after_step = after_step;
   }
+  EvaluationScore& known = evaluations.back().printed;
+  if (!std::isfinite(known.loss)) known.loss = printed_score.loss;
+  if (!std::isfinite(known.accuracy)) known.accuracy = printed_score.accuracy;
+  choose_scores();
 }
 
 // One that was looked at.
 void TrainingHistory::take_evaluation(Evaluated evaluation) {
-  if (!has_measured_evaluations_ && (std::isfinite(evaluation.loss) || std::isfinite(evaluation.accuracy))) {
-    has_measured_evaluations_ = true;
-    std::erase_if(evaluations, [](const Evaluated& each) { return each.batches == 0 && each.is_printed; });
-    for (Evaluated& each : evaluations) {
-      if (each.is_printed) each.loss = each.accuracy = std::nan("");
-    }
-  }
   if (!evaluations.empty() && evaluations.back().after_step == evaluation.after_step &&
       evaluations.back().batches == 0) {
-    const Evaluated told = std::exchange(evaluations.back(), std::move(evaluation));
-    return take_printed_evaluation(told);
+    evaluation.printed = evaluations.back().printed;
+    evaluations.pop_back();
   }
   make_room(evaluations, kMaxEvaluations);
   evaluations.push_back(std::move(evaluation));
+  choose_scores();
+}
+
+// All of one kind, since a program may print another loss than it trains: what was measured, unless that is of a few
+// evaluations only, of which many were printed.
+void TrainingHistory::choose_scores() {
+  constexpr std::size_t kMany = 5, kTimes = 3;
+  std::size_t measured = 0, told = 0;
+  for (const Evaluated& each : evaluations)
+    measured += each.measured.is_known() ? 1 : 0, told += each.printed.is_known() ? 1 : 0;
+  const bool takes_printed = measured == 0 || (told >= kMany && told >= kTimes * measured);
+  for (Evaluated& each : evaluations) {
+    static_cast<EvaluationScore&>(each) = takes_printed ? each.printed : each.measured;
+  }
 }
 
 // Graph and structure that came with the first numbers of another training are its own already.
@@ -303,7 +311,6 @@ void TrainingHistory::begin_training(double training) {
   outside_changed = outside_seen = 0;
   evaluations.clear();
   printed.clear();
-  has_measured_evaluations_ = false;
   is_printed_loss_like_ours_.reset();
   losses = {};
   prints.clear();

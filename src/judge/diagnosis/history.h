@@ -46,13 +46,19 @@ struct Snapshot {
   double at(std::string_view name, std::size_t index = 0) const;
 };
 
-// What one stretch of evaluation gave.
-struct Evaluated {
-  std::int64_t after_step = 0;
+// The two numbers of an evaluation by which it is judged; NaN where they are not known.
+struct EvaluationScore {
   double loss = std::numeric_limits<double>::quiet_NaN();
   double accuracy = std::numeric_limits<double>::quiet_NaN();
+
+  bool is_known() const;
+};
+
+// What one stretch of evaluation gave: what was measured, or where too little was, what the program has printed.
+struct Evaluated : EvaluationScore {
+  std::int64_t after_step = 0;
   std::int64_t batches = 0;  // that were looked at; 0: all that is known is what the program has printed
-  bool is_printed = false;   // loss and accuracy are what the program has printed
+  EvaluationScore measured, printed;
   Snapshot numbers;
 };
 
@@ -226,8 +232,9 @@ class TrainingHistory {
  private:
   void take_printed(const PrintedLine& line);
   bool is_like_ours(double loss);
-  void take_printed_evaluation(Evaluated told);
+  void take_printed_evaluation(std::int64_t after_step, const EvaluationScore& printed_score);
   void take_evaluation(Evaluated evaluation);
+  void choose_scores();
   void set_aside();
   void begin_training(double training);
   bool resume_training(double training);

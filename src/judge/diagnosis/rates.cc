@@ -287,8 +287,9 @@ void look_for_schedule(const Case& seen, Findings& findings) {
          seen.place("step")});
   }
   // The optimizer still knows where the rate was to go.
-  const double wanted = setting(seen, "initial_lr");
-  const bool is_warming_up = rates.values.back() >= 0.999 * highest && rates.values.front() < 0.5 * highest;
+  const double peak = setting(seen, "max_lr"), wanted = std::fmax(setting(seen, "initial_lr"), peak);
+  const bool is_rising = rates.values.back() >= 0.999 * highest && rates.values.front() < highest;
+  const bool is_warming_up = is_rising && (rates.values.front() < 0.5 * highest || std::isfinite(peak));
   const bool is_seen_late = static_cast<double>(rates.steps.back()) > 0.8 * steps;
   const bool is_over = seen.history.has_ended && is_seen_late;
   if (is_warming_up && is_over && highest < 0.5 * wanted && symptoms.steps >= 20) {

@@ -228,6 +228,41 @@ void look_for_agreeing_players(const Case& seen, Findings& findings) {
        seen.place("backward")});
 }
 
+double elements_of(const GraphNode& node) {
+  double count = 1;
+  for (const std::int64_t size : node.sizes) count *= static_cast<double>(std::max<std::int64_t>(1, size));
+  return count;
+}
+
+// Of a score for each sample and scores of several others that are drawn for it, the one is to be the larger.
+bool ranks_many_above_one(const Graph& graph, const GraphNode& likelihood) {
+  if (likelihood.operation != "LogSigmoid" || likelihood.from.empty()) return false;
+  const GraphNode& difference = graph.nodes[past_views(graph, likelihood.from.front())];
+  if (difference.operation != "Sub" || difference.from.size() != 2) return false;
+  const GraphNode& larger = graph.nodes[past_views(graph, difference.from[0])];
+  const GraphNode& smaller = graph.nodes[past_views(graph, difference.from[1])];
+  const auto is_product = [](const GraphNode& node) { return node.operation == "SumDim" && node.sizes.size() >= 2; };
+  return is_product(larger) && is_product(smaller) && larger.sizes.size() > smaller.sizes.size() &&
+         elements_of(larger) >= 2 * elements_of(smaller);
+}
+
+void look_for_reversed_ranking(const Case& seen, const Graph& graph, Findings& findings) {
+  const auto reached = reached_from(graph, {0, 1});
+  const bool is_reversed = std::any_of(reached.begin(), reached.end(), [&](const Signed& each) {
+    return each.sign < 0 && ranks_many_above_one(graph, graph.nodes[each.node]);
+  });
+  if (!is_reversed) return;
+  findings.push_back({"loss_sign",
+                      0.85,
+                      "The ranking is the wrong way round: the many scores that each sample's own is compared with are "
+                      "to become larger than that",
+                      {"what is made likely is that each of several scores exceeds the one of the sample",
+                       "it is log(sigmoid(own - other)) that is to grow"},
+                      {},
+                      0,
+                      seen.place("backward")});
+}
+
 }  // namespace
 
 void look_at_signs(const Case& seen, Findings& findings) {
@@ -239,6 +274,7 @@ void look_at_signs(const Case& seen, Findings& findings) {
   look_for_reversed_policy(seen, *graph, findings);
   look_for_minimised_overlap(seen, *graph, findings);
   look_for_reversed_scores(seen, *graph, findings);
+  look_for_reversed_ranking(seen, *graph, findings);
 }
 
 }  // namespace trainwarden::diagnosis

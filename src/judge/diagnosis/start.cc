@@ -216,7 +216,7 @@ void look_for_scale(const Case& seen, Findings& findings) {
 
 // Before anything is learned, a model of classes is far surer than it can be.
 void look_for_sure_beginners(const Case& seen, Findings& findings) {
-  if (seen.snapshots().empty() || !(seen.symptoms.majority > 0) || !seen.history.has_seen_start) return;
+  if (seen.snapshots().empty() || !seen.symptoms.is_classifier || !seen.history.has_seen_start) return;
   const Snapshot& first = seen.snapshots().front();
   const double spread = first.at("predicted", 1);
   // Of tokens the size says nothing.

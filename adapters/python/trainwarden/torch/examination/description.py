@@ -64,12 +64,13 @@ class Description:
         has_changed = bool(parameters) and [each.requires_grad for each in parameters] != self._wanting
         return fulls < _FIRST or fulls % _EVERY == 0 or has_changed or self.has_loaded
 
-    def text(self, fulls: int, subjects: Subjects) -> str:
+    def text(self, fulls: int, subjects: Subjects, is_over: bool = False) -> str:
+        """`is_over`: the training has ended."""
         weights = subjects.known_weights().parameters
         models = [each for each in subjects.models if each.module is not None]
-        # The program has dropped its models, as at the end of main(): what was described stays. An optimizer may still
-        # hold the parameters.
-        is_dropped = bool(self._last) and (not weights or (not models and bool(self._last["modules"])))
+        # The program has dropped its models, as at the end of main(), or at the end of the training its optimizers: what
+        # was described stays. An optimizer may still hold the parameters.
+        is_dropped = bool(self._last) and (is_over or not weights or (not models and bool(self._last["modules"])))
         described = self._last if is_dropped else describe(models, subjects.optimizers, weights)
         self._last = described
         if not is_dropped:

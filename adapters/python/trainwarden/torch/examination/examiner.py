@@ -476,7 +476,7 @@ class Examiner:
     @_own
     def _write_last(self) -> None:
         if not self._writer.has_written("structure") or self._description.has_loaded:
-            self._write_structure()
+            self._write_structure(is_over=True)
         self._write(self._look.numbers if self._look is not None else Numbers())
 
     @_own
@@ -513,8 +513,8 @@ class Examiner:
         before, now = self._first_steps or (0, 0), self._count_steps()
         return now[0] - before[0], now[1] - before[1]
 
-    def _write_structure(self) -> None:
-        self._writer.write_text("structure", self._description.text(self._fulls, self.subjects))
+    def _write_structure(self, is_over: bool = False) -> None:
+        self._writer.write_text("structure", self._description.text(self._fulls, self.subjects, is_over))
 
     def _write(self, numbers: Numbers) -> None:
         numbers.add("step", float(self._step))
