@@ -206,6 +206,14 @@ void look_for_accuracy_gap(const Case& seen, Findings& findings) {
                         {},
                         0,
                         {}});
+    findings.push_back({"evaluation_preprocessing",
+                        0.48,
+                        "The model's answers in evaluation are by chance: its inputs may be prepared in another way",
+                        {fmt::format("{:.0f} % of them are right, {:.0f} % in training", 100 * symptoms.eval_accuracy,
+                                     100 * symptoms.accuracy)},
+                        {},
+                        0,
+                        {}});
   }
 }
 

@@ -273,16 +273,24 @@ void TrainingHistory::take_evaluation(Evaluated evaluation) {
   choose_scores();
 }
 
-// All of one kind, since a program may print another loss than it trains: what was measured, unless that is of a few
-// evaluations only, of which many were printed.
+// All of one kind, since a program may print another number than it trains. What was measured counts, unless that is of
+// a few evaluations only, of which many were printed; and of answers, which a program may compare for several reasons,
+// what it says, unless its loss function was seen with them.
 void TrainingHistory::choose_scores() {
   constexpr std::size_t kMany = 5, kTimes = 3;
-  std::size_t measured = 0, told = 0;
-  for (const Evaluated& each : evaluations)
-    measured += each.measured.is_known() ? 1 : 0, told += each.printed.is_known() ? 1 : 0;
-  const bool takes_printed = measured == 0 || (told >= kMany && told >= kTimes * measured);
+  std::size_t losses_seen = 0, losses_told = 0, answers_seen = 0, answers_told = 0;
+  for (const Evaluated& each : evaluations) {
+    losses_seen += std::isfinite(each.measured.loss) ? 1 : 0, losses_told += std::isfinite(each.printed.loss) ? 1 : 0;
+    answers_seen += std::isfinite(each.measured.accuracy) ? 1 : 0;
+    answers_told += std::isfinite(each.printed.accuracy) ? 1 : 0;
+  }
+  const auto are_more = [](std::size_t told, std::size_t seen) { return told >= kMany && told >= kTimes * seen; };
+  const bool takes_loss = losses_seen == 0 || are_more(losses_told, losses_seen);
+  const bool takes_answers =
+      losses_seen == 0 ? answers_told > 0 && answers_told >= answers_seen : are_more(answers_told, answers_seen);
   for (Evaluated& each : evaluations) {
-    static_cast<EvaluationScore&>(each) = takes_printed ? each.printed : each.measured;
+    each.loss = takes_loss ? each.printed.loss : each.measured.loss;
+    each.accuracy = takes_answers ? each.printed.accuracy : each.measured.accuracy;
   }
 }
 

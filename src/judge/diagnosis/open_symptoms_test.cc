@@ -38,7 +38,7 @@ TEST(PrintedEvaluation, CountsWhereNothingWasMeasured) {
   EXPECT_TRUE(is_told(with_lines(poor), "overfitting"));  // 90 % are right in training
   EXPECT_NEAR(with_lines(poor).symptoms.eval_accuracy, 0.52, 1e-9);
   TrainingUnderTest measured;
-  measured.numbers = {{"eval_after", {100}}, {"eval_calls", {1}}, {"eval_accuracy", {0.9}}};
+  measured.numbers = {{"eval_after", {100}}, {"eval_calls", {1}}, {"eval_loss", {0.2}}, {"eval_accuracy", {0.9}}};
   EXPECT_NEAR(with_lines(poor, measured).symptoms.eval_accuracy, 0.9, 1e-9);
 }
 
