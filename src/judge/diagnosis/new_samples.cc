@@ -20,8 +20,9 @@ std::vector<const Snapshot*> first_epoch(const Case& seen) {
   std::vector<const Snapshot*> looks;
   std::set<double> known;
   for (const Snapshot& snapshot : seen.snapshots()) {
+    if (snapshot.step > end) break;
     const Values* rows = snapshot.find("row_prints");
-    if (rows == nullptr || rows->empty() || snapshot.step > end) break;
+    if (rows == nullptr || rows->empty()) continue;
     const auto again = std::count_if(rows->begin(), rows->end(), [&](double row) { return known.count(row) > 0; });
     if (static_cast<double>(again) > kKnown * static_cast<double>(rows->size())) break;
     known.insert(rows->begin(), rows->end());

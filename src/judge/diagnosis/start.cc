@@ -223,7 +223,7 @@ void look_for_sure_beginners(const Case& seen, Findings& findings) {
   const bool are_numbers = std::isfinite(first.at("input_scales", 0)) || first.at("input_shape", 2) > 0;
   const double input = are_numbers ? std::max(std::abs(first.at("input", 0)), first.at("input", 1)) : 0;
   if (!(spread > 8) || !(seen.symptoms.compared_early > 5 * seen.symptoms.yardstick) || input > 15) return;
-  const bool is_seen_late = std::isfinite(seen.symptoms.constant);
+  const bool is_seen_late = std::isfinite(seen.symptoms.constant) || seen.symptoms.is_seen_late;
   const double late = is_seen_late ? seen.symptoms.compared_late : seen.symptoms.eval_late;
   findings.push_back(
       {"initialisation_scale",

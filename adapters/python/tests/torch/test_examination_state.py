@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import math
 import os
 import subprocess
@@ -14,8 +16,10 @@ import torch
 from test_examination_shapes import numbers_of
 from torch import nn
 
+import trainwarden
+import trainwarden.torch as twt
 from trainwarden.torch import signal_sources
-from trainwarden.torch.examination import loaded_files
+from trainwarden.torch.examination import loaded_files, program_calls
 from trainwarden.torch.examination.norms import Norms
 from trainwarden.torch.examination.numbers import Numbers
 
@@ -106,3 +110,31 @@ twt.detach()
             env={**os.environ, "TRAINWARDEN_EXAMINE": is_on}, capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert done.stdout.strip() == said
+
+
+def test_an_optimizer_that_is_gone_at_the_end_is_described_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of a function which trains, before the best state is loaded."""
+    monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    monkeypatch.setattr(program_calls, "loaded", [])
+    net = nn.Linear(3, 1)
+
+    def train() -> None:
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(12):
+            optimizer.zero_grad()
+            net(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+
+    twt.attach(str(tmp_path / "run"))
+    train()
+    gc.collect()
+    program_calls.loaded.append(program_calls.Loaded("Linear", 2, 0, 0, 0))
+    twt.detach()
+    trial, name = trainwarden.open(tmp_path / "run"), "trainwarden/examination/structure"
+    steps = [step for step in trial.steps() if name in trial.tensor_names(step=step)]
+    last = json.loads(trial.value(name, steps[-1])[0])
+    assert [each["kind"] for each in last["optimizers"]] == ["SGD"]
+    assert all(each["optimizers"] == [0] for each in last["parameters"])
+    assert last["loaded"][0]["kind"] == "Linear"
