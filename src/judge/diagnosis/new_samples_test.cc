@@ -99,7 +99,7 @@ TEST(Signs, ARankingOfOneAgainstMany) {
   const auto is_reversed = [](const char* larger, const char* smaller) {
     TrainingUnderTest training;
     training.graph = fmt::format(
-        R"([["Neg",[1],{{}}],["Mean",[2],{{}}],["LogSigmoid",[3],{{}}],["Sub",[4,5],{{}}],["SumDim",[6],{{"sizes":{}}}],)"
+        R"([["Neg",[1],{{}}],["Mean",[2],{{}}],["LogSigmoid",[3],{{}}],["Sub",[4,5],{{}}],["Sum",[6],{{"dim":[-1],"sizes":{}}}],)"
         R"(["SumDim",[6],{{"sizes":{}}}],["parameter",[],{{"number":0}}]])",
         larger, smaller);
     return is_told(training.diagnosis(), "loss_sign");
