@@ -101,7 +101,7 @@ diagnosis_study() {
 diagnosis_rivals() {
   local argument halves=(reporting)
   for argument in "$@"; do
-    if [[ $argument == tuning || $argument == reporting ]]; then halves=(); fi
+    if [[ $argument == tuning || $argument == reporting || $argument == sealed ]]; then halves=(); fi
   done
   $python tests/diagnosis/rivals/rivals.py --python "$python" "$@" "${halves[@]}"
 }
