@@ -140,7 +140,9 @@ void look_for_printed_setback(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (std::isfinite(symptoms.eval_late) || symptoms.is_adversarial || !symptoms.learns_well) return;
   for (const PrintedSeries& series : seen.history.printed) {
-    if (series.numbers.size() < kEnough || 5 * series.numbers.steps.back() < 4 * symptoms.steps) continue;
+    if (series.is_of_training || series.numbers.size() < kEnough ||
+        5 * series.numbers.steps.back() < 4 * symptoms.steps)
+      continue;
     const Setback setback = setback_of(series);
     const bool is_early =
         static_cast<double>(setback.best_step) < kEarly * static_cast<double>(series.numbers.steps.back());
@@ -166,6 +168,35 @@ void look_for_printed_setback(const Case& seen, Findings& findings) {
                         evidence,
                         {},
                         setback.best_step,
+                        {}});
+    return;
+  }
+}
+
+// What the program prints of both its training and its evaluation: how far apart are they at the end?
+void look_for_printed_gap(const Case& seen, Findings& findings) {
+  constexpr double kFar = 0.2, kVeryFar = 0.3, kTimes = 2.5;
+  const Symptoms& symptoms = seen.symptoms;
+  if (symptoms.is_adversarial) return;
+  for (const PrintedSeries& ours : seen.history.printed) {
+    const auto& all = seen.history.printed;
+    const auto theirs = std::find_if(all.begin(), all.end(), [&](const PrintedSeries& each) {
+      return ours.is_of_training && !each.is_of_training && each.metric == ours.metric;
+    });
+    if (theirs == all.end() || 5 * theirs->numbers.steps.back() < 3 * symptoms.steps) continue;
+    const bool is_score = ours.kind == MetricKind::kAccuracy || ours.kind == MetricKind::kScore;
+    const double train = ours.numbers.values.back(), evaluation = theirs->numbers.values.back();
+    const double gap = is_score ? train - evaluation : 0;
+    const bool parts =
+        is_score ? train <= 1 && evaluation >= 0 && gap > kFar : train > 0 && evaluation > kTimes * train;
+    if (!parts) continue;
+    findings.push_back({"overfitting",
+                        gap > kVeryFar && !learns_new_samples(seen) ? 0.6 : 0.45,
+                        fmt::format("\"{}\" is {} and \"{}\" is {}: the evaluation stays far behind the training",
+                                    ours.name, number(train), theirs->name, number(evaluation)),
+                        {seen.course().front()},
+                        {},
+                        theirs->numbers.steps.back(),
                         {}});
     return;
   }
@@ -326,6 +357,7 @@ void look_at_generalisation(const Case& seen, Findings& findings) {
   look_for_overfitting(seen, findings);
   look_for_learning_by_heart(seen, findings);
   look_for_printed_setback(seen, findings);
+  look_for_printed_gap(seen, findings);
   look_for_accuracy_gap(seen, findings);
   look_for_wrong_labels(seen, findings);
   look_for_narrow_layers(seen, findings);

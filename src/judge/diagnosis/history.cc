@@ -217,21 +217,23 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
 
 void TrainingHistory::take_printed(const PrintedLine& line) {
   EvaluationScore told;
-  for (PrintedMetric& metric : evaluation_metrics(line)) {
+  for (PrintedMetric& metric : metrics_in(line)) {
     auto series = std::find_if(printed.begin(), printed.end(),
                                [&](const PrintedSeries& each) { return each.name == metric.name; });
     if (series == printed.end()) {
       if (printed.size() == kMaxPrintedSeries) continue;
-      series = printed.insert(printed.end(), {metric.name, metric.kind, {}});
+      series = printed.insert(printed.end(), {metric.name, metric.kind, metric.is_of_training, metric.metric, {}});
     }
     if (!series->numbers.empty() && series->numbers.steps.back() >= line.step) continue;
     make_room(series->numbers.steps, kMaxPrintedNumbers);
     make_room(series->numbers.values, kMaxPrintedNumbers);
     series->numbers.steps.push_back(line.step);
     series->numbers.values.push_back(metric.value);
+    if (metric.is_of_training) continue;
     // Of several of a kind the first one counts.
-    const bool is_first =
-        std::none_of(printed.begin(), series, [&](const PrintedSeries& each) { return each.kind == metric.kind; });
+    const bool is_first = std::none_of(printed.begin(), series, [&](const PrintedSeries& each) {
+      return each.kind == metric.kind && !each.is_of_training;
+    });
     if (is_first && metric.kind == MetricKind::kAccuracy) told.accuracy = share_of(metric.value);
     if (is_first && metric.kind == MetricKind::kLoss && is_like_ours(metric.value)) told.loss = metric.value;
   }

@@ -62,10 +62,12 @@ struct Evaluated : EvaluationScore {
   Snapshot numbers;
 };
 
-// What a program has printed of its evaluations under one name.
+// What a program has printed under one name.
 struct PrintedSeries {
   std::string name;
   MetricKind kind = MetricKind::kLoss;
+  bool is_of_training = false;
+  std::string metric;  // without what it is of
   StepNumbers numbers;
 };
 

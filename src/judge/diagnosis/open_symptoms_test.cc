@@ -48,6 +48,15 @@ TEST(PrintedEvaluation, OfALossThatIsOfAnotherSizeSaysNothing) {
   EXPECT_TRUE(std::isnan(with_lines([](double) { return std::string("val loss 412.0"); }).symptoms.eval_late));
 }
 
+TEST(PrintedEvaluation, FarBehindWhatIsPrintedOfTheTraining) {
+  const auto confidence = [](double score) {
+    return confidence_of(with_lines([&](double) { return fmt::format("train auc 0.97 valid auc {}", score); }),
+                         "overfitting");
+  };
+  EXPECT_GT(confidence(0.69), 0);
+  EXPECT_EQ(confidence(0.93), 0);
+}
+
 TEST(PrintedEvaluation, CountsWhatIsDamaged) {
   TrainingHistory history;
   TrainingUnderTest().add_to(history);

@@ -113,7 +113,8 @@ class LineReader {
     if (is_in(word, kOfTraining)) is_training_ = true, is_evaluation_ = false;
     if (words_.size() == kMaxNameWords) words_.erase(words_.begin());
     words_.push_back(word);
-    if (const auto kind = kind_of(word)) kind_ = kind, name_ = fmt::format("{}", fmt::join(words_, " "));
+    if (const auto kind = kind_of(word))
+      kind_ = kind, name_ = fmt::format("{}", fmt::join(words_, " ")), metric_ = word;
   }
 
   void take_number(const NumberAt& number, char before, bool is_percentage) {
@@ -123,12 +124,12 @@ class LineReader {
     if (number.is_whole && !is_percentage && !follows) return words_.clear();
     // "loss 0.3 val 0.4"
     const bool is_same = !kind_ && !words_.empty() && is_in(words_.back(), kOfEvaluation);
-    if (is_same) kind_ = last_kind_, name_ = words_.back();
+    if (is_same) kind_ = last_kind_, name_ = words_.back(), metric_ = words_.back();
     const bool is_named = kind_.has_value();
-    const bool is_told = is_evaluation_ || (is_open_ && !is_training_ && kind_ != MetricKind::kLoss);
+    const bool is_told = is_evaluation_ || is_training_ || (is_open_ && kind_ != MetricKind::kLoss);
     if (is_named && is_told) {
-      found_.push_back(
-          {is_evaluation_ ? name_ : "eval " + name_, *kind_, is_percentage ? number.value / 100 : number.value});
+      found_.push_back({is_evaluation_ || is_training_ ? name_ : "eval " + name_, *kind_,
+                        is_percentage ? number.value / 100 : number.value, is_training_, metric_});
     }
     if (is_named) last_kind_ = *kind_;
     kind_.reset();
@@ -141,7 +142,7 @@ class LineReader {
   std::optional<MetricKind> kind_;
   MetricKind last_kind_ = MetricKind::kLoss;
   std::vector<std::string> words_;  // since the last number
-  std::string name_;                // of the metric whose value is to come
+  std::string name_, metric_;       // of the metric whose value is to come
   std::vector<PrintedMetric> found_;
 };
 
@@ -166,7 +167,7 @@ Result<std::vector<PrintedLine>> read_printed_lines(std::string_view text) {
   return lines;
 }
 
-std::vector<PrintedMetric> evaluation_metrics(const PrintedLine& line) {
+std::vector<PrintedMetric> metrics_in(const PrintedLine& line) {
   return LineReader(line).metrics();
 }
 

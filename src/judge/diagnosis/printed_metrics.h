@@ -25,10 +25,12 @@ struct PrintedMetric {
   std::string name;  // as it is printed, in lower case: "val acc"
   MetricKind kind = MetricKind::kLoss;
   double value = 0;
+  bool is_of_training = false;  // that is called so ("train auc 0.97")
+  std::string metric = {};      // without what it is of: "auc"
 };
 
 // Those of an evaluation: that are called so ("val", "test", ...), or that a line names which follows an evaluation and
-// speaks of no training. Of numbers behind one name the first.
-std::vector<PrintedMetric> evaluation_metrics(const PrintedLine& line);
+// speaks of no training; and those that are called of the training. Of numbers behind one name the first.
+std::vector<PrintedMetric> metrics_in(const PrintedLine& line);
 
 }  // namespace trainwarden::diagnosis

@@ -241,7 +241,9 @@ bool ranks_many_above_one(const Graph& graph, const GraphNode& likelihood) {
   if (difference.operation != "Sub" || difference.from.size() != 2) return false;
   const GraphNode& larger = graph.nodes[past_views(graph, difference.from[0])];
   const GraphNode& smaller = graph.nodes[past_views(graph, difference.from[1])];
-  const auto is_product = [](const GraphNode& node) { return node.sizes.size() >= 2 && (node.operation == "SumDim" || node.settings.count("dim/0") > 0); };
+  const auto is_product = [](const GraphNode& node) {
+    return node.sizes.size() >= 2 && (node.operation == "SumDim" || node.settings.count("dim/0") > 0);
+  };
   return is_product(larger) && is_product(smaller) && larger.sizes.size() > smaller.sizes.size() &&
          elements_of(larger) >= 2 * elements_of(smaller);
 }
