@@ -66,6 +66,9 @@ TEST_F(JudgeCommands, DiagnoseGoesByTheLossesOfATrainingThatWasNotExamined) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.err.find("has ended"), std::string::npos) << ended.err;
   EXPECT_EQ(cli({"diagnose", "healthy", "--examine", "--timeout", "-1"}).exit_code, 2);
+  EXPECT_EQ(cli({"diagnose", "healthy", "--json", "--until", "9"}).json().at("loss").at("looks"), 10);
+  EXPECT_EQ(cli({"diagnose", "healthy", "--until", "9", "--examine"}).exit_code, 2);
+  EXPECT_EQ(cli({"diagnose", "healthy", "--until", "-1"}).exit_code, 2);
 }
 
 TEST_F(JudgeCommands, DiagnoseCallsNothingWrongOnlyWhereNoRuleAlarmed) {
