@@ -117,7 +117,7 @@ struct Setback {
 };
 
 Setback setback_of(const PrintedSeries& series) {
-  const bool falls = series.kind == MetricKind::kLoss || series.kind == MetricKind::kError;
+  const bool falls = series.kind == PrintedKind::kLoss || series.kind == PrintedKind::kError;
   const Values& values = series.numbers.values;
   const auto best =
       falls ? std::min_element(values.begin(), values.end()) : std::max_element(values.begin(), values.end());
@@ -184,7 +184,7 @@ void look_for_printed_gap(const Case& seen, Findings& findings) {
       return ours.is_of_training && !each.is_of_training && each.metric == ours.metric;
     });
     if (theirs == all.end() || 5 * theirs->numbers.steps.back() < 3 * symptoms.steps) continue;
-    const bool is_score = ours.kind == MetricKind::kAccuracy || ours.kind == MetricKind::kScore;
+    const bool is_score = ours.kind == PrintedKind::kAccuracy || ours.kind == PrintedKind::kScore;
     const double train = ours.numbers.values.back(), evaluation = theirs->numbers.values.back();
     const double gap = is_score ? train - evaluation : 0;
     const bool parts =

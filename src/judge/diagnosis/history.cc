@@ -234,8 +234,8 @@ void TrainingHistory::take_printed(const PrintedLine& line) {
     const bool is_first = std::none_of(printed.begin(), series, [&](const PrintedSeries& each) {
       return each.kind == metric.kind && !each.is_of_training;
     });
-    if (is_first && metric.kind == MetricKind::kAccuracy) told.accuracy = share_of(metric.value);
-    if (is_first && metric.kind == MetricKind::kLoss && is_like_ours(metric.value)) told.loss = metric.value;
+    if (is_first && metric.kind == PrintedKind::kAccuracy) told.accuracy = share_of(metric.value);
+    if (is_first && metric.kind == PrintedKind::kLoss && is_like_ours(metric.value)) told.loss = metric.value;
   }
   take_printed_evaluation(line.step, told);
 }

@@ -65,7 +65,7 @@ struct Evaluated : EvaluationScore {
 // What a program has printed under one name.
 struct PrintedSeries {
   std::string name;
-  MetricKind kind = MetricKind::kLoss;
+  PrintedKind kind = PrintedKind::kLoss;
   bool is_of_training = false;
   std::string metric;  // without what it is of
   StepNumbers numbers;

@@ -34,11 +34,11 @@ bool is_in(std::string_view word, const std::array<const char*, kCount>& words) 
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::optional<MetricKind> kind_of(std::string_view word) {
-  if (is_in(word, kLosses)) return MetricKind::kLoss;
-  if (is_in(word, kAccuracies)) return MetricKind::kAccuracy;
-  if (is_in(word, kScores)) return MetricKind::kScore;
-  if (is_in(word, kErrors)) return MetricKind::kError;
+std::optional<PrintedKind> kind_of(std::string_view word) {
+  if (is_in(word, kLosses)) return PrintedKind::kLoss;
+  if (is_in(word, kAccuracies)) return PrintedKind::kAccuracy;
+  if (is_in(word, kScores)) return PrintedKind::kScore;
+  if (is_in(word, kErrors)) return PrintedKind::kError;
   return std::nullopt;
 }
 
@@ -126,7 +126,7 @@ class LineReader {
     const bool is_same = !kind_ && !words_.empty() && is_in(words_.back(), kOfEvaluation);
     if (is_same) kind_ = last_kind_, name_ = words_.back(), metric_ = words_.back();
     const bool is_named = kind_.has_value();
-    const bool is_told = is_evaluation_ || is_training_ || (is_open_ && kind_ != MetricKind::kLoss);
+    const bool is_told = is_evaluation_ || is_training_ || (is_open_ && kind_ != PrintedKind::kLoss);
     if (is_named && is_told) {
       found_.push_back({is_evaluation_ || is_training_ ? name_ : "eval " + name_, *kind_,
                         is_percentage ? number.value / 100 : number.value, is_training_, metric_});
@@ -139,8 +139,8 @@ class LineReader {
   const std::string& line_;
   const bool is_open_;  // what is named for neither is of an evaluation
   bool is_evaluation_ = false, is_training_ = false;
-  std::optional<MetricKind> kind_;
-  MetricKind last_kind_ = MetricKind::kLoss;
+  std::optional<PrintedKind> kind_;
+  PrintedKind last_kind_ = PrintedKind::kLoss;
   std::vector<std::string> words_;  // since the last number
   std::string name_, metric_;       // of the metric whose value is to come
   std::vector<PrintedMetric> found_;

@@ -19,11 +19,11 @@ struct PrintedLine {
 // The text of `trainwarden/examination/printed`. kDataLoss for anything else.
 Result<std::vector<PrintedLine>> read_printed_lines(std::string_view text);
 
-enum class MetricKind { kLoss, kError, kAccuracy, kScore };  // an error falls as a loss does, and is another number
+enum class PrintedKind { kLoss, kError, kAccuracy, kScore };  // an error falls as a loss does, and is another number
 
 struct PrintedMetric {
   std::string name;  // as it is printed, in lower case: "val acc"
-  MetricKind kind = MetricKind::kLoss;
+  PrintedKind kind = PrintedKind::kLoss;
   double value = 0;
   bool is_of_training = false;  // that is called so ("train auc 0.97")
   std::string metric = {};      // without what it is of: "auc"

@@ -434,7 +434,7 @@ class Examiner:
         for name, value in list(values.items())[:_MAX_LOGGED]:
             number = number_of(value)
             if number is not None and isinstance(name, str):
-                printed.tell(f"{name} {number:.8g}")
+                printed.send(f"{name} {number:.8g}")
 
     def _line_printed(self, line: str) -> None:
         """By the program, of what it has evaluated, perhaps."""

@@ -69,10 +69,10 @@ def _see(text: str, rest: list[str]) -> None:
         return
     *lines, rest[0] = (rest[0] + text).replace("\r", "\n").split("\n")
     for line in lines[-_MAX_WAITING:]:
-        tell(line)
+        send(line)
 
 
-def tell(line: str) -> None:
+def send(line: str) -> None:
     """Of one line, where it may be of an evaluation."""
     if _sink is not None and line and len(line) <= _MAX_LINE and _TELLING.search(line) and _DIGIT.search(line):
         _sink(line)
