@@ -256,15 +256,6 @@ TEST(History, OfManyTrainingsAFewAreKept) {
   EXPECT_EQ(history.best_known().snapshots.size() + history.other_known()->snapshots.size(), 44u);
 }
 
-TEST(Diagnosis, TellsPaddingInTheLossByTheLossItself) {
-  TrainingUnderTest training;
-  training.plain_share = 1;
-  training.numbers = {{"padding", {0.3, 0.1, 5}}};  // the loss is that with padding
-  EXPECT_EQ(first_cause(training.diagnosis()), "padding_in_loss");
-  training.plain_share = 0.7;  // it is something else
-  EXPECT_EQ(first_cause(training.diagnosis()), "");
-}
-
 TEST(Diagnosis, NamesSingleElementsThatOutweighTheirBatch) {
   TrainingUnderTest training;
   training.numbers = {{"input", {0, 3, -99, 3, 0, 0}}, {"input_peak", {0.9}}, {"input_shape", {64, 4}}};

@@ -32,9 +32,10 @@ class TrainingUnderTest {
   double stale = 0;
   Values counts = {200, 200, 200, 200, 0, 0, 0, 0, 0, 0};
   std::int64_t steps = 200;
-  std::string more;   // of the structure
-  std::string graph;  // nodes; empty: none is known
-  Numbers numbers;    // in each examination, besides
+  std::string more;    // of the structure
+  std::string places;  // of the program, beside that of its optimizer
+  std::string graph;   // nodes; empty: none is known
+  Numbers numbers;     // in each examination, besides
   double weight = 0.3;
   bool has_labels = true;
   double plain_share = 0;                 // of the compared loss is the plain one; 0: not known
@@ -51,8 +52,8 @@ class TrainingUnderTest {
     history.take_text(
         "examination/structure",
         fmt::format(R"({{"modules":[{}],"parameters":[{}],"unregistered":[{}],"optimizers":[{}],"compared":[{}],)"
-                    R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0{}}})",
-                    modules, parameters, unregistered, optimizer, compared, more));
+                    R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"{}}},"foreign":0{}}})",
+                    modules, parameters, unregistered, optimizer, compared, places, more));
     if (!graph.empty()) history.take_text("examination/graph", fmt::format(R"({{"nodes":{},"complete":true}})", graph));
     for (std::int64_t step = 0; step < steps; step += 5) {
       write(history, step);

@@ -54,6 +54,7 @@ void look_at_axes(const Case& seen, Findings& findings);   // of softmax and sum
 void look_at_masks(const Case& seen, Findings& findings);  // of attention
 void look_at_signs(const Case& seen, Findings& findings);  // of what a loss is made of
 void look_at_loss(const Case& seen, Findings& findings);
+void look_at_padding(const Case& seen, Findings& findings);
 void look_at_inputs(const Case& seen, Findings& findings);
 void look_at_data(const Case& seen, Findings& findings);  // what it is to learn of them
 void look_at_alignment(const Case& seen, Findings& findings);

@@ -498,27 +498,6 @@ void look_for_targets_that_are_no_probabilities(const Case& seen, Findings& find
   }
 }
 
-// Sequences end with what fills them up to the length of the batch: is that left out of the loss? Told by the loss
-// itself, which is that with it or that without.
-void look_for_padding(const Case& seen, Findings& findings) {
-  Values with, without;
-  for (const Snapshot& snapshot : seen.snapshots()) {
-    const double loss = snapshot.at("compared_loss");
-    with.push_back(std::abs(snapshot.at("plain_loss") / loss - 1));
-    without.push_back(std::abs(snapshot.at("padding", 2) / loss - 1));
-  }
-  const double share = median_of(seen.history, "padding", 0), varies = median_of(seen.history, "padding", 1);
-  if (!(share > 0.08) || !(varies > 0.03) || !(median(with) < 0.01) || median(without) < 0.01) return;
-  findings.push_back({"padding_in_loss",
-                      share > 0.2 ? 0.8 : 0.6,
-                      fmt::format("{:.0f} % of the targets are padding, and count in the loss", 100 * share),
-                      {"rows end with the same value, for longer or shorter",
-                       "the loss is the mean over all targets, not over those before the padding"},
-                      {},
-                      0,
-                      seen.place("loss")});
-}
-
 void look_for_target_scale(const Case& seen, Findings& findings) {
   if (seen.structure().compared.empty() || seen.snapshots().empty()) return;
   for (const char* number_of_loss : {"", "1"}) {
@@ -592,7 +571,6 @@ void look_at_loss(const Case& seen, Findings& findings) {
   look_for_reduction(seen, findings);
   look_for_wrong_loss(seen, findings);
   look_for_targets_that_are_no_probabilities(seen, findings);
-  look_for_padding(seen, findings);
   look_for_target_scale(seen, findings);
   look_for_instability(seen, findings);
 }

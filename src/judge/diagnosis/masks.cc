@@ -74,7 +74,7 @@ std::optional<CauseFinding> reversed(const HiddenKeys& hidden) {
   return CauseFinding{"attention_mask",
                       0.92,
                       "The mask of an attention is turned around: it hides the tokens, and shows the padding",
-                      {fmt::format("{} of the tokens are hidden, and {} of the padding that rows end with",
+                      {fmt::format("{} of the tokens are hidden, and {} of the padding that fills rows up",
                                    percent(hidden.others), percent(hidden.padding))}};
 }
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 import torch
+from measured import named, numbers_of
 from torch import nn
 
 from trainwarden.torch.examination.adversaries import Adversaries
@@ -19,20 +19,6 @@ from trainwarden.torch.examination.masks import Masks, filled, hidden_by, spread
 from trainwarden.torch.examination.numbers import Numbers
 from trainwarden.torch.examination.padding import padding_of
 from trainwarden.torch.examination.reordered import Reordered
-
-
-def numbers_of(part: Any) -> dict[str, list[float]]:
-    numbers = Numbers()
-    part.add(numbers)
-    return named(numbers)
-
-
-def named(numbers: Numbers) -> dict[str, list[float]]:
-    values, at, result = numbers.tensor().tolist(), 0, {}
-    for name, count in numbers._layout:
-        result[name] = values[at : at + count]
-        at += count
-    return result
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ from typing import Optional
 
 import pytest
 import torch
+from measured import named
 
 from trainwarden.torch.examination.batches import Compared
 from trainwarden.torch.examination.numbers import Numbers
+from trainwarden.torch.examination.step_look import StepLook
 
 
 def shift_match(tokens: torch.Tensor, target: torch.Tensor) -> Optional[list[float]]:
@@ -45,3 +47,37 @@ def test_few_tokens_say_nothing_of_far_shifts() -> None:
     tokens = torch.tensor([[5, 6, 0, 0, 0]] * 7 + [[5, 6, 7, 8, 0]])
     wanted = torch.tensor([1, 2] * 7 + [8, 2, 3, 4])
     assert shift_match(tokens, wanted) == [0, 0, 0, 0.25]
+
+
+_REAL = torch.arange(12)[None] < torch.tensor([12, 3, 5, 9, 4, 8, 6, 10])[:, None]
+
+
+def padding_of_steps(ignored: int, order: list[str]) -> dict[str, list[float]]:
+    """Of a step with two losses: what the whole utterance means, and a tag for each of its tokens."""
+    torch.manual_seed(0)
+    tokens, tags = torch.randint(1, 9, (8, 12)) * _REAL, torch.randint(1, 5, (8, 12)) * _REAL
+    compared = {"intent": (torch.randn(8, 3), torch.randint(0, 3, (8,))), "tags": (torch.randn(8, 5, 12), tags)}
+    look = StepLook(None)
+    look.see_inputs(None, [tokens])
+    for each in order:
+        value = torch.nn.functional.cross_entropy(*compared[each], ignore_index=ignored)
+        look.compared("cross_entropy", compared[each], value, ignored)
+    return named(look.numbers)
+
+
+def test_padding_of_a_second_loss() -> None:
+    counted = padding_of_steps(-100, ["intent", "tags"])
+    share, varies, without = counted["padding1"]
+    assert share == pytest.approx(1 - _REAL.float().mean().item()) and varies > 0.1
+    assert counted["plain_loss1"] == pytest.approx(counted["compared_loss1"])
+    assert abs(without / counted["compared_loss1"][0] - 1) > 0.01
+    assert counted["compared_loss"] != counted["compared_loss1"]
+    left_out = padding_of_steps(0, ["intent", "tags"])
+    assert left_out["compared_loss1"] == pytest.approx([without]) and left_out["padding1"][2] == pytest.approx(without)
+
+
+def test_padding_of_the_first_loss_that_has_sequences() -> None:
+    first = padding_of_steps(-100, ["tags", "intent", "tags"])
+    assert len(first["padding"]) == 3 and first.keys().isdisjoint(["padding1", "plain_loss1", "compared_loss1"])
+    assert first["lengths"] == [0, 1]
+    assert padding_of_steps(-100, ["intent", "intent"]).keys().isdisjoint(["padding", "padding1", "plain_loss1"])

@@ -221,19 +221,19 @@ class Compared:
             return -(theirs * logs[0] + (1 - theirs) * logs[1])
         return (ours - theirs).square() if "mse" in function else None
 
-    def add_padding(self, numbers: Numbers, value: torch.Tensor) -> None:
-        """`padding` of targets of sequences: the share of targets that stand where a row is but filled up to its length,
+    def add_padding(self, numbers: Numbers, value: torch.Tensor, name: str = "padding") -> None:
+        """`name`, of targets of sequences: the share of targets that stand where a row is but filled up to its length,
         how much that varies from row to row, and the mean loss without them. `value`: what went into the model. Of tokens
         it is what most rows of targets end with; of numbers, where an input stays what it is at its end."""
         if self.target is None or self.target.numel() > 1 << 16 or value.dim() < 2 or value.shape[0] < 4:
             return
         if value.dim() == 2 and not value.is_floating_point():
-            self._add_padding_of_classes(numbers, value.shape[0])
+            self._add_padding_of_classes(numbers, value.shape[0], name)
             self._add_lengths(numbers, value)
         elif value.dim() in (2, 3) and value.is_floating_point() and self.target.is_floating_point():
-            self._add_padding_of_numbers(numbers, value)
+            self._add_padding_of_numbers(numbers, value, name)
 
-    def _add_padding_of_numbers(self, numbers: Numbers, value: torch.Tensor) -> None:
+    def _add_padding_of_numbers(self, numbers: Numbers, value: torch.Tensor, name: str) -> None:
         losses, target = self._element_losses(), self.target
         if losses is None or target is None or target.dim() < 2 or target.shape[0] != value.shape[0] or losses.shape != target.shape:
             return
@@ -251,9 +251,9 @@ class Compared:
         runs = filled.float().mean(dim=1)
         kept = (1 - filled).reshape(*filled.shape, *[1] * (target.dim() - 2)).expand(target.shape)
         without = (losses * kept).sum() / kept.sum().clamp(min=1)
-        numbers.add("padding", torch.stack([runs.mean(), runs.std(unbiased=False), without]))
+        numbers.add(name, torch.stack([runs.mean(), runs.std(unbiased=False), without]))
 
-    def _add_padding_of_classes(self, numbers: Numbers, samples: int) -> None:
+    def _add_padding_of_classes(self, numbers: Numbers, samples: int, name: str) -> None:
         target = self.target
         if target is None or not self.has_classes() or target.numel() % samples != 0:
             return
@@ -266,13 +266,15 @@ class Compared:
         kept = (rows != last).reshape(-1) & self.valid(labels, scores.shape[-1])
         losses = -torch.log_softmax(scores, dim=-1).gather(1, labels.clamp(0, scores.shape[-1] - 1).long()[:, None])[:, 0]
         without = (losses * kept).sum() / kept.sum().clamp(min=1)
-        numbers.add("padding", torch.stack([runs.mean(), runs.std(unbiased=False), without]))
+        numbers.add(name, torch.stack([runs.mean(), runs.std(unbiased=False), without]))
 
     def _add_lengths(self, numbers: Numbers, tokens: torch.Tensor) -> None:
         """`lengths` of tokens and of as many targets: the share of samples of which the two are not equally long but for one
         place, and whether they are the same lengths in another order."""
         target = self.target
         if target is None or target.is_floating_point() or target.numel() != tokens.numel() or tokens.shape[1] < 4:
+            return
+        if numbers.has("lengths"):  # of an earlier loss
             return
         ours = _lengths(tokens.detach())
         theirs = _lengths(target.detach().reshape(tokens.shape))

@@ -292,7 +292,7 @@ class Examiner:
             self._evaluation.see_loss(Compared(function, inputs, ignore_index), output)
         if self._look is not None:
             self._look.compared(function, inputs, output, ignore_index)
-            self._description.note_place("loss")
+            self._description.note_place("loss" if self._look.losses == 1 else "loss1")
 
     def backward_begins(self, tensors: Any) -> None:
         self._passes.backward += 1

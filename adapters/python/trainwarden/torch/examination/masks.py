@@ -109,8 +109,8 @@ def hidden_by(weights: torch.Tensor, given: Optional[torch.Tensor]) -> dict[str,
 
 
 def _pairs_hidden_by(heads: torch.Tensor, padding: Optional[torch.Tensor]) -> dict[str, list[float]]:
-    """Of pairs without padding: as a key it is hidden for another reason, and as a query from which all is hidden it has
-    weights that are all alike."""
+    """Of pairs without padding: as a key it is hidden for another reason, and as a query from which all is hidden it
+    has weights that are all alike."""
     count, places, _ = heads.shape
     step, most = max(1, count // 16), max(1, _MAX_ELEMENTS // (places * places))
     chosen = slice(0, step * most, step)

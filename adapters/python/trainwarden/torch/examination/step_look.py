@@ -30,7 +30,7 @@ class StepLook:
         self._outputs: list[torch.Tensor] = []  # of models, the same
         self.given: set[int] = set()  # where what models got lies in memory
         self._has_input = False
-        self._has_compared = False
+        self.losses = 0  # that have compared something
         self._order = Reordered()
 
     @property
@@ -90,23 +90,36 @@ class StepLook:
 
     def compared(self, function: str, inputs: Any, output: Any, ignore_index: Optional[int]) -> None:
         """A loss function has compared two tensors. Of several losses that are added up the first one is the
-        yardstick; of the second one the scale is looked at."""
+        yardstick; of the second one the scale is looked at, and the padding where the first one has no sequences."""
         if self.modules is not None:
             self.modules.compared(function, inputs, ignore_index)
         compared = Compared(function, inputs, ignore_index)
-        if self._has_compared:
-            if not self.numbers.has("target1"):
-                compared.add_scales(self.numbers)
+        self.losses += 1
+        if self.losses == 1:
+            self._take_compared(compared)
+            self._add_value(output)
             return
-        self._take_compared(compared)
-        value = next((each for each in tensors_in(output)), None)
+        if not self.numbers.has("target1"):
+            compared.add_scales(self.numbers)
+        if self.losses == 2 and self._inputs and not self.numbers.has("padding"):
+            self._take_padding_of_second(compared, output)
+
+    def _add_value(self, output: Any, number: str = "") -> None:
+        """What a loss function has given. Of one number for each element the program makes its loss itself, perhaps of
+        some of them alone."""
+        value = next(tensors_in(output), None)
         if value is not None and is_measurable(value):
-            # Of one number for each element the program makes its loss itself, perhaps of some of them alone.
-            name = "compared_loss" if value.numel() == 1 else "compared_elements"
-            self.numbers.add(name, value.detach().float().mean())
+            kind = "loss" if value.numel() == 1 else "elements"
+            self.numbers.add(f"compared_{kind}{number}", value.detach().float().mean())
+
+    def _take_padding_of_second(self, compared: Compared, output: Any) -> None:
+        compared.add_padding(self.numbers, self._inputs[0], "padding1")
+        plain = compared.plain_loss() if self.numbers.has("padding1") else None
+        if plain is not None:
+            self.numbers.add("plain_loss1", plain)
+            self._add_value(output, "1")
 
     def _take_compared(self, compared: Compared) -> None:
-        self._has_compared = True
         compared.add(self.numbers, "")
         if compared.target is not None:
             self._order.see_target(compared.target)
@@ -119,11 +132,12 @@ class StepLook:
 
     def see_loss(self, root: torch.Tensor) -> None:
         """The backward pass begins here: a loss that the program computed itself is found in its graph."""
-        own = None if self._has_compared else own_losses.compared_in(root, self._outputs)
+        own = None if self.losses > 0 else own_losses.compared_in(root, self._outputs)
         spread = own_losses.broadcast_in(root, self._outputs) if own is None else None
         if spread is not None:
             self.numbers.add("own_broadcast", [float(each) for each in spread])
         self._outputs = []
         if own is not None:
+            self.losses += 1
             self._take_compared(own)
         self.numbers.add("loss", root)
