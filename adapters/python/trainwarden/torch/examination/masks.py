@@ -125,13 +125,18 @@ def hidden_pairs(mask: torch.Tensor, real: Optional[torch.Tensor] = None) -> lis
     """The shares that are hidden above the diagonal, on it, below it, and of each place's next one, of a mask of shape
     [..., places, places]; NaN where there are none. `real`: of shape [samples, places], the places that count."""
     places = mask.shape[-1]
-    hidden = mask.reshape(-1, places, places)[:64]
-    pairs = torch.ones_like(hidden) if real is None else real[:64, :, None] & real[:64, None, :]
-    count, hidden_count = pairs.sum(dim=0).double(), (hidden & pairs).sum(dim=0).double()
-    every = torch.ones(places, places, dtype=torch.bool, device=mask.device)
-    upper, own = every.triu(1), every.triu(0) & every.tril(0)
-    parts = (upper, own, upper.T, upper & every.tril(1))
-    return [(hidden_count[part].sum() / count[part].sum()).item() for part in parts]
+    hidden = mask.reshape(-1, places, places)[:64].float()
+    counts = hidden.new_ones(hidden.shape[:2]) if real is None else real[:64].float()
+    if real is not None:
+        hidden = hidden * counts[:, :, None] * counts[:, None, :]
+    shares = _sums(hidden.sum(dim=0)) / _sums(counts.T @ counts)
+    return [float(share) for share in shares.tolist()]
+
+
+def _sums(pairs: torch.Tensor) -> torch.Tensor:
+    """Above the diagonal, on it, below it, and one place above it."""
+    parts = (pairs.triu(1), pairs.diagonal(), pairs.tril(-1), pairs.diagonal(1))
+    return torch.stack([part.double().sum() for part in parts])
 
 
 def hidden_keys(mask: torch.Tensor, padding: torch.Tensor) -> Optional[list[float]]:
