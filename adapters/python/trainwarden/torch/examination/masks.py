@@ -134,9 +134,9 @@ def hidden_pairs(mask: torch.Tensor, real: Optional[torch.Tensor] = None) -> lis
 
 
 def _sums(pairs: torch.Tensor) -> torch.Tensor:
-    """Above the diagonal, on it, below it, and one place above it."""
+    """Above the diagonal, on it, below it, and one place above it. They are counts of fewer than float32 has exactly."""
     parts = (pairs.triu(1), pairs.diagonal(), pairs.tril(-1), pairs.diagonal(1))
-    return torch.stack([part.double().sum() for part in parts])
+    return torch.stack([part.sum() for part in parts])
 
 
 def hidden_keys(mask: torch.Tensor, padding: torch.Tensor) -> Optional[list[float]]:
