@@ -29,12 +29,21 @@ def usual_time() -> None:
     """For tests of how much time there is; the others have plenty, however busy the machine is."""
 
 
+def forget_models() -> None:
+    """A thread that samples may hold the session of the test before, and with it a model, for a moment more."""
+    deadline = time.monotonic() + 5
+    gc.collect()
+    while any(isinstance(each, Net) for each in gc.get_objects()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+        gc.collect()
+
+
 @pytest.fixture(autouse=True)
 def examined(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
     monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
     if "usual_time" not in request.fixturenames:
         monkeypatch.setattr(allowance, "START_SECONDS", 60.0)
-    gc.collect()  # models of the tests before are none of this one
+    forget_models()  # those of the tests before are none of this one
     yield
     twt.detach()
 

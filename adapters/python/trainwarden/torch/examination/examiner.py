@@ -112,7 +112,7 @@ class Examiner:
         # Across steps:
         self._quiet = 0
         if self.is_on:
-            printed.send_to(self._line_printed)
+            printed.send_to(_weakly(self))
         self._followed: Optional[tuple[weakref.ref[Optimizer], Followed]] = None
 
     # What of a step is looked at.
@@ -436,7 +436,7 @@ class Examiner:
             if number is not None and isinstance(name, str):
                 printed.send(f"{name} {number:.8g}")
 
-    def _line_printed(self, line: str) -> None:
+    def line_printed(self, line: str) -> None:
         """By the program, of what it has evaluated, perhaps."""
         evaluation = self._writer.evaluation
         step = evaluation.after_step if evaluation is not None else self._count_steps()[0]
@@ -522,6 +522,17 @@ class Examiner:
         numbers.add("training", float(self._training))
         numbers.add("spent_seconds", self._allowance.spent_ns * 1e-9)
         self._writer.write(numbers)
+
+
+def _weakly(examiner: Examiner) -> Callable[[str], None]:
+    """What streams hold must not keep it, and with it the models, when the training is over."""
+    ours = weakref.ref(examiner)
+
+    def see(line: str) -> None:
+        if (owner := ours()) is not None:
+            owner.line_printed(line)
+
+    return see
 
 
 def _is_number(value: Any) -> bool:

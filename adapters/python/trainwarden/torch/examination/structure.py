@@ -64,7 +64,7 @@ def describe(models: Iterable[Model], optimizers: list[Optimizer], weights: list
         registered = {id(each) for each in root.modules()} | {id(each) for each in root.parameters()}
         for name, module in list(root.named_modules())[:_MAX_MODULES]:
             modules.append(_module(model.prefix + name, module))
-            unregistered += _unregistered(model.prefix + name, module, registered)
+            unregistered += _unregistered(model.prefix + name, module, registered | set(owners))
         for named in model.parameters():
             names.setdefault(id(named.parameter), named.name)
     known = {id(each) for each in weights}
@@ -133,11 +133,14 @@ def _contained(value: Any, depth: int = 3) -> list[Any]:
 
 
 def _is_lost(value: Any, registered: set[int]) -> bool:
-    if isinstance(value, torch.nn.Module):
-        if id(value) in registered:
-            return False
-        return any(each.requires_grad and id(each) not in registered for each in value.parameters())
-    return isinstance(value, torch.nn.Parameter) and value.requires_grad and id(value) not in registered
+    """Does it get gradients, and nobody finds it? A teacher that is hidden from parameters() on purpose gets none."""
+    if id(value) in registered:
+        return False
+    parameters = value.parameters() if isinstance(value, torch.nn.Module) else [value]
+    return any(
+        isinstance(each, torch.nn.Parameter) and id(each) not in registered and each.grad is not None
+        for each in parameters
+    )
 
 
 def _optimizer(optimizer: Optimizer) -> dict[str, Any]:
