@@ -89,6 +89,7 @@ def test_labels_that_a_program_takes_out_of_torch(tmp_path: Path, way: str, shar
 
 @pytest.mark.parametrize("is_scaled_back, is_clamped", [(True, False), (False, False), (False, True)])
 def test_errors_that_a_program_computes_itself(tmp_path: Path, is_scaled_back: bool, is_clamped: bool) -> None:
+    torch.manual_seed(2)  # how much is clamped is left to chance
     net, value = nn.Linear(4, 2), torch.randn(30, 4)
     target = net(value).detach() + 3
 
