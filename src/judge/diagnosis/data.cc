@@ -352,7 +352,8 @@ void look_for_telling_feature(const Case& seen, Findings& findings) {
 // but to copy them.
 void look_for_unshifted_answers(const Case& seen, Findings& findings) {
   const double same = median_of(seen.history, "fed", 0), shifted = median_of(seen.history, "fed", 1);
-  if (!(same > 0.97) || !(shifted < 0.6)) return;
+  // Of those that a decoder gets one place on, some may be dropped.
+  if (!(same > 0.97) || !(shifted < 0.35)) return;
   findings.push_back({"target_leak",
                       seen.symptoms.skill > 0.9 ? 0.9 : 0.8,
                       "The model is fed the very tokens that it must predict: they are not shifted",

@@ -147,7 +147,7 @@ void look_for_printed_setback(const Case& seen, Findings& findings) {
     const bool is_early =
         static_cast<double>(setback.best_step) < kEarly * static_cast<double>(series.numbers.steps.back());
     if (!is_early || setback.of_gain < kSomeGain || setback.of_best < kSomeBest) continue;
-    const bool is_much = setback.of_gain > kMuchGain && setback.of_best > kMuchBest;
+    const bool is_much = series.is_called_so && setback.of_gain > kMuchGain && setback.of_best > kMuchBest;
     const std::vector<std::string> evidence = {
         fmt::format("\"{}\" was {} at step {}, and is {} now", series.name, number(setback.best), setback.best_step,
                     number(setback.late)),

@@ -222,7 +222,8 @@ void TrainingHistory::take_printed(const PrintedLine& line) {
                                [&](const PrintedSeries& each) { return each.name == metric.name; });
     if (series == printed.end()) {
       if (printed.size() == kMaxPrintedSeries) continue;
-      series = printed.insert(printed.end(), {metric.name, metric.kind, metric.is_of_training, metric.metric, {}});
+      series = printed.insert(
+          printed.end(), {metric.name, metric.kind, metric.is_of_training, metric.is_called_so, metric.metric, {}});
     }
     if (!series->numbers.empty() && series->numbers.steps.back() >= line.step) continue;
     make_room(series->numbers.steps, kMaxPrintedNumbers);

@@ -67,7 +67,8 @@ struct PrintedSeries {
   std::string name;
   PrintedKind kind = PrintedKind::kLoss;
   bool is_of_training = false;
-  std::string metric;  // without what it is of
+  bool is_called_so = false;  // of an evaluation
+  std::string metric;         // without what it is of
   StepNumbers numbers;
 };
 

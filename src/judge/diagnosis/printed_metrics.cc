@@ -73,10 +73,21 @@ NumberAt number_at(std::string_view line, std::size_t at) {
   return {value, size, line.substr(at, size).find_first_of(".eE") == std::string_view::npos};
 }
 
+bool names_evaluation(std::string_view line) {
+  for (std::size_t at = 0; at < line.size();) {
+    const std::string_view word = is_letter(line[at]) ? word_at(line, at) : line.substr(at, 1);
+    if (is_in(lower_case(std::string(word)), kOfEvaluation)) return true;
+    at += word.size();
+  }
+  return false;
+}
+
 // Goes through a line word by word and number by number.
 class LineReader {
  public:
-  explicit LineReader(const PrintedLine& line) : line_(line.text), is_open_(line.is_after_evaluation) {}
+  // Where a line names its evaluation, what stands before that name is of something else.
+  explicit LineReader(const PrintedLine& line)
+      : line_(line.text), is_open_(line.is_after_evaluation && !names_evaluation(line.text)) {}
 
   std::vector<PrintedMetric> metrics() {
     for (std::size_t at = 0; at < line_.size();) {
@@ -122,16 +133,12 @@ class LineReader {
     const bool follows = kind_ && !words_.empty() && kind_of(words_.back()) &&
                          std::string_view(" =:\t").find(before) != std::string_view::npos;
     if (number.is_whole && !is_percentage && !follows) return words_.clear();
-    // "loss 0.3 val 0.4"
-    const bool is_same = !kind_ && !words_.empty() && is_in(words_.back(), kOfEvaluation);
-    if (is_same) kind_ = last_kind_, name_ = words_.back(), metric_ = words_.back();
     const bool is_named = kind_.has_value();
     const bool is_told = is_evaluation_ || is_training_ || (is_open_ && kind_ != PrintedKind::kLoss);
     if (is_named && is_told) {
       found_.push_back({is_evaluation_ || is_training_ ? name_ : "eval " + name_, *kind_,
-                        is_percentage ? number.value / 100 : number.value, is_training_, metric_});
+                        is_percentage ? number.value / 100 : number.value, is_training_, is_evaluation_, metric_});
     }
-    if (is_named) last_kind_ = *kind_;
     kind_.reset();
     words_.clear();
   }
@@ -140,7 +147,6 @@ class LineReader {
   const bool is_open_;  // what is named for neither is of an evaluation
   bool is_evaluation_ = false, is_training_ = false;
   std::optional<PrintedKind> kind_;
-  PrintedKind last_kind_ = PrintedKind::kLoss;
   std::vector<std::string> words_;  // since the last number
   std::string name_, metric_;       // of the metric whose value is to come
   std::vector<PrintedMetric> found_;

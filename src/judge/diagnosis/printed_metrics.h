@@ -26,6 +26,7 @@ struct PrintedMetric {
   PrintedKind kind = PrintedKind::kLoss;
   double value = 0;
   bool is_of_training = false;  // that is called so ("train auc 0.97")
+  bool is_called_so = false;    // of an evaluation; else that follows from where it stands
   std::string metric = {};      // without what it is of: "auc"
 };
 

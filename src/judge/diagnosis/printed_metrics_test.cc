@@ -44,7 +44,8 @@ TEST(PrintedMetrics, TakesScoresWithoutARoleBehindAnEvaluation) {
 
 TEST(PrintedMetrics, CountsAreNoMetrics) {
   EXPECT_EQ(read("val acc (500 samples): 0.91"), "val acc=0.91");
-  EXPECT_EQ(read("loss 0.3 val 0.4"), "val=0.4");
+  EXPECT_EQ(read("loss 0.3 val 0.4"), "");  // a loss, or a score?
+  EXPECT_EQ(read("dice 0.57 focal 0.1 val IoU 0.55", true), "val iou=0.55");
   EXPECT_EQ(read("step 350: loss 0.1141, recall@1 0.742", true), "eval recall=0.742");
   EXPECT_EQ(read("val 3/10 acc 0.9 rmse 88"), "acc=0.9; rmse=88");
 }

@@ -190,7 +190,10 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   }
   // A start that was too fast, and then all of it was learned: most would leave it so.
   constexpr double kLearned = 0.65, kAtItsBest = 1.1;
-  const bool has_recovered = symptoms.skill > kLearned && symptoms.train.late <= kAtItsBest * symptoms.train.best &&
+  constexpr double kLeft = 0.1;  // of a loss whose best constant answer is not known
+  const bool has_learned =
+      std::isfinite(symptoms.skill) ? symptoms.skill > kLearned : symptoms.train.late < kLeft * symptoms.train.first;
+  const bool has_recovered = has_learned && symptoms.train.late <= kAtItsBest * symptoms.train.best &&
                              !symptoms.has_diverged && !symptoms.is_adversarial;
   if (has_recovered) confidence = std::min(confidence, 0.6);
   // NaN out of nothing is an operation's, not the rate's.

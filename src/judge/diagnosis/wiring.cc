@@ -91,7 +91,7 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
   const bool are_copied = moved * 2 > others;  // from masters in another precision
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].trainable) all += parameters[i].elements();
-    const bool is_there = !parameters[i].name.empty();  // else its model is gone
+    const bool is_there = !parameters[i].name.empty();                 // else its model is gone
     const bool is_stepped = median_of(seen.history, "update", i) > 0;  // by an optimizer that is gone, perhaps
     if (is_there && parameters[i].trainable && parameters[i].optimizers.empty() && gets(i) && !are_copied &&
         !is_stepped) {
