@@ -89,9 +89,9 @@ void look_for_random_evaluation(const Case& seen, Findings& findings) {
   const bool averages = repeats > 0;  // the same input again: dropout is meant
   findings.push_back(
       {"training_mode_in_evaluation",
-       averages                      ? 0.3
-       : seen.symptoms.is_classifier ? 0.82
-                                     : 0.4,  // models that draw samples do so in evaluation, too
+       averages                        ? 0.3
+       : seen.place("dropout").empty() ? 0.4  // models that draw samples do so in evaluation, too
+                                       : 0.82,
        "The model draws random numbers in evaluation mode, as a dropout does that is always on",
        {fmt::format("in {} of {} looked-at calls the generator of random numbers has moved on", random, calls),
         "F.dropout drops always, unless it gets training=self.training"},

@@ -264,8 +264,9 @@ TEST(State, OneThatIsLoadedAndIsTheModelItself) {
 }
 
 TEST(Modes, RandomNumbersInEvaluationMode) {
-  const auto random = [](double moved, double repeats) {
+  const auto random = [](double moved, double repeats, bool drops = true) {
     TrainingUnderTest training;
+    if (drops) training.places = R"(,"dropout":"/home/me/train.py:9")";
     training.numbers = {{"eval_after", {1}}, {"eval_calls", {4}}, {"eval_random", {4, moved, repeats}}};
     const Diagnosis diagnosis = training.diagnosis();
     return diagnosis.first() == nullptr ? 0 : diagnosis.first()->confidence;
@@ -273,6 +274,7 @@ TEST(Modes, RandomNumbersInEvaluationMode) {
   EXPECT_GT(random(4, 0), 0.8);
   EXPECT_LT(random(4, 3), 0.5);  // the answers are averaged
   EXPECT_EQ(random(0, 0), 0);
+  EXPECT_LT(random(4, 0, false), 0.5);  // it may draw samples
 }
 
 TEST(Modes, RunningStatisticsThatLagBehind) {

@@ -27,7 +27,7 @@ class Description:
         self._resumed: Optional[dict[str, Any]] = None  # from what the training goes on
         self._last: dict[str, Any] = {}
         self._wanting: list[bool] = []  # which of the parameters that were described last wanted gradients
-        self._loaded = 0  # states that were described last
+        self._loaded = self._placed = 0  # states and places that were described last
 
     def begin_again(self) -> None:
         self._last = {}
@@ -53,16 +53,16 @@ class Description:
         self._exchanged = self._exchanged or look.exchanged
 
     @property
-    def has_loaded(self) -> bool:
-        """Has the program loaded a state since it was written?"""
-        return self._loaded != len(program_calls.loaded)
+    def has_news(self) -> bool:
+        """Since it was written, has the program loaded a state, or has it shown where it does something more?"""
+        return self._loaded != len(program_calls.loaded) or self._placed != len(self._places)
 
     def is_due(self, fulls: int, subjects: Subjects) -> bool:
         """After so many full examinations, before this one?"""
         parameters = subjects.weights.parameters if subjects.weights is not None else []
         # Parameters came or went, or were frozen or unfrozen.
         has_changed = bool(parameters) and [each.requires_grad for each in parameters] != self._wanting
-        return fulls < _FIRST or fulls % _EVERY == 0 or has_changed or self.has_loaded
+        return fulls < _FIRST or fulls % _EVERY == 0 or has_changed or self.has_news
 
     def text(self, fulls: int, subjects: Subjects, is_over: bool = False) -> str:
         """`is_over`: the training has ended."""
@@ -84,6 +84,6 @@ class Description:
             described["resumed"] = self._resumed
         if self._exchanged:
             described["exchanged"] = self._exchanged
-        self._loaded = len(program_calls.loaded)
+        self._loaded, self._placed = len(program_calls.loaded), len(self._places)
         described["loaded"] = [each._asdict() for each in program_calls.loaded]
         return json.dumps(described)

@@ -475,7 +475,7 @@ class Examiner:
 
     @_own
     def _write_last(self) -> None:
-        if not self._writer.has_written("structure") or self._description.has_loaded:
+        if not self._writer.has_written("structure") or self._description.has_news:
             self._write_structure(is_over=True)
         self._write(self._look.numbers if self._look is not None else Numbers())
 
