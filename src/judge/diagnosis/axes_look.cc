@@ -234,12 +234,22 @@ void look_for_mixed_heads(const Graph& graph, const Case& seen, Findings& findin
   }
 }
 
+// Samples of a batch: as many as there are targets, unless those are of several places of each sample, made flat.
+std::int64_t samples_in_batch(const Case& seen) {
+  const auto& compared = seen.structure().compared;
+  if (compared.empty() || compared.front().target.empty() || seen.snapshots().empty()) return 0;
+  const std::int64_t targets = compared.front().target.front();
+  const double first = seen.snapshots().front().at("input_shape", 0),
+               second = seen.snapshots().front().at("input_shape", 1);
+  const auto rows = static_cast<double>(targets);
+  const bool are_flat = first >= 1 && rows != first && rows != second && std::fmod(rows, first) == 0;
+  return are_flat ? static_cast<std::int64_t>(first) : targets;
+}
+
 // What a layer gets of [layers, samples, features], such as the last state of a recurrent one, is made flat as if the
 // samples came first: each row is then of several samples.
 void look_for_mixed_states(const Graph& graph, const Case& seen, Findings& findings) {
-  const auto& compared = seen.structure().compared;
-  if (compared.empty() || compared.front().target.empty()) return;
-  const std::int64_t samples = compared.front().target.front();
+  const std::int64_t samples = samples_in_batch(seen);
   for (const GraphNode& node : graph.nodes) {
     if (!is_one_of(node.operation, {"Addmm", "Mm"}) || node.from.size() < 2) continue;
     const GraphNode& weight = graph.nodes[past_views(graph, node.from.back())];
@@ -267,7 +277,7 @@ void look_for_mixed_states(const Graph& graph, const Case& seen, Findings& findi
 double length_of_inputs(const Case& seen) {
   const Snapshot& first = seen.snapshots().front();
   if (const double length = first.at("input_shape", 1); first.at("input_shape", 2) > 0) return length;
-  const double samples = static_cast<double>(seen.structure().compared.front().target.front());
+  const auto samples = static_cast<double>(samples_in_batch(seen));
   const double tokens = first.at("symbols", 0);
   return tokens > 0 && std::fmod(tokens, samples) == 0 ? tokens / samples : 0;
 }
@@ -280,9 +290,8 @@ void look_for_attention_over_samples(const Case& seen, const Graph& graph, Findi
     const auto found = each.settings.find("batch_first");
     return contains(each.kind, "MultiheadAttention") && found != each.settings.end() && found->second == 0;
   });
-  const auto& compared = seen.structure().compared;
-  if (!takes_time_first || compared.empty() || compared.front().target.empty()) return;
-  const double samples = static_cast<double>(compared.front().target.front()), length = length_of_inputs(seen);
+  if (!takes_time_first || samples_in_batch(seen) < 2) return;
+  const double samples = static_cast<double>(samples_in_batch(seen)), length = length_of_inputs(seen);
   if (samples < 2 || length < 2 || length == samples) return;
   const bool looks_at_samples = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const GraphNode& node) {
     return node.operation == "Softmax" && setting_of(node, "queries") == samples && setting_of(node, "keys") == samples;

@@ -136,5 +136,19 @@ TEST(Memory, ThatGrowsByLittleAlarmsNobody) {
   EXPECT_GT(confidence(1e5), 0);
 }
 
+// Of a model of sequences the targets may be made flat: 16 places of 4 samples. What torch's own attention joins its
+// heads from has as many rows as there are targets where it has as many heads as places.
+TEST(Axes, PlacesOfSamplesAreNoSamples) {
+  const auto cause = [](double samples) {
+    TrainingUnderTest training;
+    training.graph = R"([["Addmm",[1,2,3],{}],["parameter",[],{"number":1}],["View",[4],{"sizes":[2,16,2]}],)"
+                     R"(["T",[5],{}],["Stack",[],{"dim":0}],["parameter",[],{"number":0}]])";
+    training.numbers = {{"input_shape", {samples, 7}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause(16), "inputs_scrambled");
+  EXPECT_EQ(cause(4), "");
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis
