@@ -128,7 +128,8 @@ def test_another_hook_has_its_turn_when_the_first_is_closed(hook: trainwarden.Ho
         hook.close()
         second.step()
         second.step()
-    del first
+    for training in (first, second):
+        training.watcher.detach()
     names = Counter(call.name for call in calls_in(tmp_path / "second") if call.step == 2)
     assert names["aten::addmm"] == 1
 
