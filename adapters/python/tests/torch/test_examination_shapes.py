@@ -159,6 +159,14 @@ def test_samples_that_are_put_into_another_order() -> None:
     assert order(rows[turned], labels) == {"reordered": [1.0, 0.0]}
     assert order(rows, labels[turned]) == {"reordered": [0.0, 1.0]}
     assert order(rows[turned], labels[turned]) == {"reordered": [1.0, 1.0]}
+    long = torch.cat([rows] * 200, dim=1)
+    masked = long.clone()
+    masked[:, -5:] = 0  # of each sample a part is changed, behind what a print looks at
+    seen = Reordered()
+    seen.drawn([long, labels])
+    seen.see_input(masked)
+    seen.see_target(labels)
+    assert numbers_of(seen) == {"reordered": [0.0, 0.0]}
     assert order(rows * 2, labels) == {}  # they are something else
     assert order(rows, labels.float()) == {}
 
