@@ -217,7 +217,7 @@ def print_cases(half: str, results: list[tuple[dict[str, Any], dict[str, Any]]],
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("halves", nargs="+", metavar="HALF", help="tuning, reporting")
+    parser.add_argument("halves", nargs="+", metavar="HALF", help="tuning, reporting, sealed")
     parser.add_argument("--cli", required=True)
     parser.add_argument("--python", required=True)
     parser.add_argument("--corpus", default=str(HERE))

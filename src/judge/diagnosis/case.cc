@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 
 #include <cmath>
@@ -47,6 +48,11 @@ double Case::weight_gain(const Snapshot& snapshot) const {
       gains.push_back(weight * std::sqrt(parameter.fan_in()));
   }
   return median(gains);
+}
+
+bool Case::has_batch_norm() const {
+  return std::any_of(structure().modules.begin(), structure().modules.end(),
+                     [](const Module& each) { return contains(each.kind, "BatchNorm"); });
 }
 
 bool Case::reconstructs() const {

@@ -15,6 +15,18 @@ namespace trainwarden::diagnosis {
 
 using Numbers = std::vector<std::pair<std::string, Values>>;
 
+// What an examination has measured at a step, as a run has it: its layout, and the numbers.
+inline void take_record(TrainingHistory& history, const Numbers& record, std::int64_t step) {
+  std::string layout;
+  Values values;
+  for (const auto& [name, part] : record) {
+    layout += fmt::format("{}[\"{}\",{}]", layout.empty() ? "" : ",", name, part.size());
+    values.insert(values.end(), part.begin(), part.end());
+  }
+  history.take_text("examination/layout", "{\"layout\":[" + layout + "]}");
+  history.take_numbers(values, step);
+}
+
 // A training with one Linear layer of 2 classes, of which each test changes what it is about.
 class TrainingUnderTest {
  public:
@@ -97,14 +109,7 @@ class TrainingUnderTest {
     if (has_labels) all.push_back({"labels", {8, 8}});
     if (plain_share > 0) all.push_back({"plain_loss", {plain_share * compared_of(loss, share)}});
     all.insert(all.end(), numbers.begin(), numbers.end());
-    std::string layout;
-    Values values;
-    for (const auto& [name, part] : all) {
-      layout += fmt::format("{}[\"{}\",{}]", layout.empty() ? "" : ",", name, part.size());
-      values.insert(values.end(), part.begin(), part.end());
-    }
-    history.take_text("examination/layout", "{\"layout\":[" + layout + "]}");
-    history.take_numbers(values, step);
+    take_record(history, all, step);
   }
 };
 

@@ -31,8 +31,9 @@ struct Case {
   // "train.py:42", or nothing.
   std::string place(std::string_view what) const;
   std::vector<std::string> course() const;  // how the loss went, as lines of evidence
-  bool reconstructs() const;                // are its targets its inputs?
-  bool is_ill() const;                      // the training does not do what it should, whatever the cause
+  bool has_batch_norm() const;
+  bool reconstructs() const;  // are its targets its inputs?
+  bool is_ill() const;        // the training does not do what it should, whatever the cause
   // Is it a matrix or a kernel that maps activations, not a table or a scale?
   bool is_map(const Parameter& parameter) const;
   std::string kind_of_owner(const Parameter& parameter) const;  // of the module that has it; empty where none is known

@@ -86,9 +86,7 @@ void look_at_new_samples(const Case& seen, Findings& findings) {
   };
   find("evaluation_preprocessing", is_by_chance ? 0.82 : 0.65,
        "New samples are learned in training and not in evaluation: the evaluation gets them in another form");
-  const auto& modules = seen.structure().modules;
-  if (std::any_of(modules.begin(), modules.end(),
-                  [](const Module& each) { return contains(each.kind, "BatchNorm"); })) {
+  if (seen.has_batch_norm()) {
     find(
         "batch_norm_statistics", 0.5,
         "New samples are learned in training and not in evaluation: the running statistics of batch norm may be wrong");

@@ -23,19 +23,12 @@ TrainingHistory history_of(const StepNumbersOf& numbers, std::int64_t steps, std
                            {"weight", {0.3, 0.3}},
                            {"update", {0.001, 0.001}},
                            {"counts", {200, 200, 200, 200, 0, 0, 0, 0, 0, 0}}});
-    std::string layout;
-    Values values;
-    for (const auto& [name, part] : all) {
-      layout += fmt::format("{}[\"{}\",{}]", layout.empty() ? "" : ",", name, part.size());
-      values.insert(values.end(), part.begin(), part.end());
-    }
-    history.take_text("examination/layout", "{\"layout\":[" + layout + "]}");
-    history.take_numbers(values, step);
+    take_record(history, all, step);
   }
   return history;
 }
 
-// Learns from 0.7 to 0.1 within 40 steps, of samples that come again after 60, and is evaluated each 40 steps
+// Learns from 0.7 to 0.1 within 40 steps, of samples that come again after 60, and is evaluated each 40 steps.
 TrainingHistory evaluated(double accuracy, bool are_new) {
   return history_of(
       [&](std::int64_t step) {

@@ -27,12 +27,6 @@ void suspect(const std::vector<Suspect>& suspects, const std::vector<std::string
   }
 }
 
-bool has_batch_norm(const Case& seen) {
-  const auto& modules = seen.structure().modules;
-  return std::any_of(modules.begin(), modules.end(),
-                     [](const Module& each) { return contains(each.kind, "BatchNorm"); });
-}
-
 // Was there an evaluation in the last two fifths of the training?
 bool is_evaluated_late(const Case& seen) {
   const auto& evaluations = seen.history.evaluations;
@@ -53,7 +47,7 @@ void suspect_the_evaluation(const Case& seen, Findings& findings) {
       {"evaluation_preprocessing", 0.4,
        "The evaluation is far behind the training: its inputs may be prepared in another way"},
       {"labels_misaligned", 0.3, "The evaluation is far behind the training: its labels may have another order"}};
-  if (has_batch_norm(seen)) {
+  if (seen.has_batch_norm()) {
     suspects.insert(suspects.begin() + 2,
                     {"batch_norm_statistics", 0.35,
                      "The evaluation is far behind the training: the running statistics of batch norm may be wrong"});
