@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import os
@@ -19,7 +18,7 @@ from torch import nn
 import trainwarden
 import trainwarden.torch as twt
 from trainwarden.torch import signal_sources
-from trainwarden.torch.examination import loaded_files, program_calls
+from trainwarden.torch.examination import loaded_files
 from trainwarden.torch.examination.norms import Norms
 from trainwarden.torch.examination.numbers import Numbers
 
@@ -88,8 +87,16 @@ def test_what_is_loaded_is_looked_at(optimizer: torch.optim.Optimizer, monkeypat
     assert loaded_files.describe([other]) == {"optimizers": 1, "given": 1, "fits": True}
 
 
+def printed_by(program: str, run: Path, examine: str = "1") -> str:
+    """In a process of its own, which no optimizer and no watcher of another test is in."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(run)],
+        env={**os.environ, "TRAINWARDEN_EXAMINE": examine}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
 def test_the_two_stand_in_torch_where_trainings_are_examined(tmp_path: Path) -> None:
-    """In a process of its own: what is put into torch is put there once."""
     program = """
 import sys, torch
 import trainwarden.torch as twt
@@ -105,33 +112,31 @@ print(loaded_files.describe([optimizer]))
 twt.detach()
 """
     for is_on, said in (("1", "{'optimizers': 1, 'given': 1, 'fits': True}"), ("0", "None")):
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path / f"run{is_on}")],
-            env={**os.environ, "TRAINWARDEN_EXAMINE": is_on}, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        assert done.stdout.strip() == said
+        assert printed_by(program, tmp_path / f"run{is_on}", is_on) == said
 
 
-def test_an_optimizer_that_is_gone_at_the_end_is_described_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_optimizer_that_is_gone_at_the_end_is_described_as_it_was(tmp_path: Path) -> None:
     """That of a function which trains, before the best state is loaded."""
-    monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
-    monkeypatch.setattr(program_calls, "loaded", [])
-    net = nn.Linear(3, 1)
+    program = """
+import gc, sys, torch
+import trainwarden.torch as twt
+net = torch.nn.Linear(3, 1)
 
-    def train() -> None:
-        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(12):
-            optimizer.zero_grad()
-            net(torch.ones(2, 3)).sum().backward()
-            optimizer.step()
+def train():
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(12):
+        optimizer.zero_grad()
+        net(torch.ones(2, 3)).sum().backward()
+        optimizer.step()
+    return {name: each.clone() for name, each in net.state_dict().items()}
 
-    twt.attach(str(tmp_path / "run"))
-    train()
-    gc.collect()
-    program_calls.loaded.append(program_calls.Loaded("Linear", 2, 0, 0, 0))
-    twt.detach()
+twt.attach(sys.argv[1])
+best = train()
+gc.collect()
+net.load_state_dict(best)
+twt.detach()
+"""
+    printed_by(program, tmp_path / "run")
     trial, name = trainwarden.open(tmp_path / "run"), "trainwarden/examination/structure"
     steps = [step for step in trial.steps() if name in trial.tensor_names(step=step)]
     last = json.loads(trial.value(name, steps[-1])[0])
