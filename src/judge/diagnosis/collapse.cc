@@ -202,7 +202,10 @@ void look_for_dead_code(const Case& seen, Findings& findings) {
 void look_for_ignored_code(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!samples_a_code(seen) || !seen.reconstructs() || !symptoms.learns_nothing) return;
-  if (!(symptoms.train.late < 0.8 * symptoms.train.first)) return;  // it has learned the mean
+  // It has learned the mean, or began with it, as where the data have a mean of 0.
+  const bool knows_mean =
+      symptoms.train.late < 0.8 * symptoms.train.first || symptoms.compared_early < 1.2 * symptoms.constant;
+  if (!knows_mean) return;
   constexpr double kFalls = 3;  // standard errors: a code is often found after the mean
   if (symptoms.train.trend > kFalls) return;
   findings.push_back({"posterior_collapse",

@@ -119,10 +119,46 @@ void look_for_repeated_batches(const Case& seen, Findings& findings) {
   }
 }
 
+// What is sorted at the beginning alone is a curriculum.
+bool is_mixed_later(std::size_t pure_later, std::size_t later) {
+  constexpr std::size_t kEnough = 3, kFew = 2;
+  return (later >= kEnough && pure_later * 10 <= later * 6) || (later >= kFew && pure_later == 0);
+}
+
+bool is_past_a_third(const Case& seen, const Snapshot& snapshot) {
+  return 3 * snapshot.step > seen.symptoms.steps;
+}
+
+// Batches of one or two classes only, and other ones later on: the looks may all be of the begin and the end of the
+// data.
+bool do_classes_follow_each_other(const Case& seen) {
+  constexpr double kFew = 0.95, kSame = 0.05, kMinSamples = 16;
+  constexpr std::size_t kEnough = 4;
+  std::vector<Values> shares;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* const labels = snapshot.find("labels");
+    if (labels == nullptr || labels->size() < 3) continue;
+    double total = 0;
+    for (const double each : *labels) total += each;
+    if (total < kMinSamples) continue;
+    Values share = *labels;
+    for (double& each : share) each /= total;
+    Values sorted = share;
+    std::sort(sorted.rbegin(), sorted.rend());
+    if (sorted[0] + sorted[1] < kFew) return false;
+    if (!shares.empty() && shares.front().size() != share.size()) return false;
+    shares.push_back(std::move(share));
+  }
+  if (shares.size() < kEnough) return false;
+  double same = 0;
+  for (std::size_t i = 0; i < shares.front().size(); ++i) same += std::min(shares.front()[i], shares.back()[i]);
+  return same < kSame;
+}
+
 void look_for_order(const Case& seen, Findings& findings) {
   const double repeats = median_of(seen.history, "repeats");
   Values labels_sum;
-  std::size_t pure = 0, batches = 0;
+  std::size_t pure = 0, batches = 0, pure_later = 0, later = 0;
   for (const Snapshot& snapshot : seen.snapshots()) {
     const Values* labels = snapshot.find("labels");
     if (labels == nullptr) continue;
@@ -131,10 +167,14 @@ void look_for_order(const Case& seen, Findings& findings) {
     for (std::size_t i = 0; i < labels->size(); ++i)
       total += (*labels)[i], largest = std::max(largest, (*labels)[i]), labels_sum[i] += (*labels)[i];
     if (total < 8) continue;
+    const bool is_pure = largest > 0.95 * total;
     ++batches;
-    pure += largest > 0.95 * total ? 1 : 0;
+    pure += is_pure ? 1 : 0;
+    if (!is_past_a_third(seen, snapshot)) continue;
+    ++later;
+    pure_later += is_pure ? 1 : 0;
   }
-  if (batches < 4) return;
+  if (batches < 4 || is_mixed_later(pure_later, later)) return;
   double total = 0, largest = 0;
   for (const double each : labels_sum) total += each, largest = std::max(largest, each);
   const double majority = largest / total;
@@ -146,6 +186,15 @@ void look_for_order(const Case& seen, Findings& findings) {
          {fmt::format(
              "{} of {} examined batches hold one class alone, although no class has more than {:.0f} % of the labels",
              pure, batches, 100 * majority)},
+         {},
+         0,
+         {}});
+  } else if (do_classes_follow_each_other(seen)) {
+    findings.push_back(
+        {"data_not_shuffled",
+         0.88,
+         "The samples come sorted: batches hold one or two classes only, and later ones others",
+         {fmt::format("of {} examined batches the last one has none of the classes of the first", batches)},
          {},
          0,
          {}});
@@ -163,7 +212,7 @@ void look_for_order(const Case& seen, Findings& findings) {
 // The same of targets that are 0 or 1: batches of one of them only, where a batch of samples at random has both.
 void look_for_order_of_binary(const Case& seen, Findings& findings) {
   constexpr double kMany = 0.6, kByChance = 0.05, kMinSamples = 8;
-  std::size_t pure = 0, batches = 0, ones = 0;
+  std::size_t pure = 0, batches = 0, ones = 0, pure_later = 0, later = 0;
   double sum = 0;
   for (const Snapshot& snapshot : seen.snapshots()) {
     const double mean = snapshot.at("target", 0), low = snapshot.at("target", 2), high = snapshot.at("target", 3);
@@ -173,7 +222,11 @@ void look_for_order_of_binary(const Case& seen, Findings& findings) {
     sum += mean;
     pure += low == high ? 1 : 0;
     ones += low == 1 ? 1 : 0;
+    if (!is_past_a_third(seen, snapshot)) continue;
+    ++later;
+    pure_later += low == high ? 1 : 0;
   }
+  if (is_mixed_later(pure_later, later)) return;
   const double samples = median_of(seen.history, "input_shape", 0);
   if (batches < 8 || samples < kMinSamples || ones == 0 || ones == pure || seen.symptoms.is_adversarial) return;
   const double share = sum / static_cast<double>(batches), larger = std::max(share, 1 - share);

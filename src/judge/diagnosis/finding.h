@@ -57,6 +57,7 @@ void look_at_signs(const Case& seen, Findings& findings);  // of what a loss is 
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_padding(const Case& seen, Findings& findings);
 void look_at_inputs(const Case& seen, Findings& findings);
+void look_at_evaluation_inputs(const Case& seen, Findings& findings);
 void look_at_data(const Case& seen, Findings& findings);  // what it is to learn of them
 void look_at_alignment(const Case& seen, Findings& findings);
 void look_at_pairs(const Case& seen, Findings& findings);  // contrastive

@@ -198,6 +198,10 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   if (const double seen = record.at("outside", 1); std::isfinite(seen)) {
     outside_changed += record.at("outside", 0);
     outside_seen += seen;
+    if (const double evaluated = record.at("outside", 3); std::isfinite(evaluated)) {
+      evaluated_changed += record.at("outside", 2);
+      evaluated_seen += evaluated;
+    }
   }
   if (const double spent = record.at("spent_seconds"); std::isfinite(spent)) spent_seconds = spent;
   if (record.find("eval_after") != nullptr) take_evaluation(evaluated(record, structure));
@@ -319,7 +323,7 @@ void TrainingHistory::begin_training(double training) {
   was_resumed_ = false;
   has_seen_start = false;
   fulls = 0;
-  outside_changed = outside_seen = 0;
+  outside_changed = outside_seen = evaluated_changed = evaluated_seen = 0;
   evaluations.clear();
   printed.clear();
   is_printed_loss_like_ours_.reset();

@@ -214,6 +214,7 @@ class TrainingHistory {
   std::int64_t fulls = 0;           // all of them
   double outside_changed = 0,
          outside_seen = 0;  // steps before which something else had changed weights, of those compared
+  double evaluated_changed = 0, evaluated_seen = 0;  // the same of steps before which there was an evaluation
   std::vector<Evaluated> evaluations;
   std::vector<PrintedSeries> printed;                   // in the order in which the names came
   StepNumbers losses;                                   // of steps that were looked at; of very many a part

@@ -251,66 +251,6 @@ void look_for_input_scale(const Case& seen, Findings& findings) {
   }
 }
 
-// Is it the same model's? Of several that a program has, as an encoder and a probe of it, another one may be evaluated.
-bool are_of_one_kind(const Values* trained, const Values* evaluated) {
-  if (trained == nullptr || evaluated == nullptr) return true;  // not known, in runs of older versions
-  if (trained->size() != evaluated->size()) return false;
-  bool has_same = trained->size() < 2;
-  for (std::size_t i = 1; i < trained->size(); ++i) has_same = has_same || (*trained)[i] == (*evaluated)[i];
-  return has_same;
-}
-
-void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
-  constexpr std::size_t kEnough = 3;
-  const Values* shape = nullptr;
-  Values means, deviations;
-  for (const Evaluated& each : seen.history.evaluations) {
-    if (!std::isfinite(each.numbers.at("eval_input", kMean))) continue;
-    shape = each.numbers.find("eval_input_shape");
-    means.push_back(each.numbers.at("eval_input", kMean));
-    deviations.push_back(each.numbers.at("eval_input", kDeviation));
-  }
-  Values trained_means, trained_deviations;
-  for (const Snapshot& snapshot : seen.snapshots()) {
-    if (!are_of_one_kind(snapshot.find("input_shape"), shape)) continue;
-    trained_means.push_back(snapshot.at("input", kMean));
-    trained_deviations.push_back(snapshot.at("input", kDeviation));
-  }
-  if (trained_means.size() < kEnough) return;
-  const double mean = median(trained_means), deviation = median(trained_deviations);
-  if (means.empty() || !(deviation > 1e-9)) return;
-  const double other_mean = median(means), other_deviation = median(deviations);
-  const double shift = std::abs(other_mean - mean) / deviation, ratio = other_deviation / deviation;
-  // Batches vary among themselves: that is the yardstick.
-  Values usual;
-  for (const double each : trained_means) usual.push_back(std::abs(each - mean) / deviation);
-  const double noise = std::max(0.02, 4 * median(usual));
-  const bool shifted = shift > std::max(0.4, 4 * noise), stretched = ratio > 1.8 || ratio < 0.55;
-  if (!shifted && !stretched) return;
-  const bool are_numbers = seen.snapshots().empty() || std::isfinite(median_of(seen.history, "input_scales", 0)) ||
-                           seen.snapshots().front().at("input_shape", 2) > 0;
-  if (!are_numbers) return;
-  // Noise that a model of images is fed with to draw from it is no badly prepared sample: is the evaluation worse for
-  // it?
-  const Symptoms& symptoms = seen.symptoms;
-  const bool is_worse =
-      symptoms.eval_late > 1.3 * symptoms.compared_late || symptoms.eval_accuracy < symptoms.accuracy - 0.08;
-  const bool is_known = std::isfinite(symptoms.eval_late) || std::isfinite(symptoms.eval_accuracy);
-  findings.push_back(
-      {"evaluation_preprocessing",
-       is_worse                 ? 0.9
-       : is_known               ? 0.35
-       : symptoms.is_classifier ? 0.6
-                                : 0.45,
-       fmt::format("Inputs have a mean of {} and a spread of {} in evaluation, but {} and {} in training",
-                   number(other_mean), number(other_deviation), number(mean), number(deviation)),
-       {fmt::format("the loss is {} in evaluation and {} in training", number(seen.symptoms.eval_late),
-                    number(seen.symptoms.compared_late))},
-       {},
-       0,
-       {}});
-}
-
 // Images and signals are smooth: neighbours are alike. Where what lies two to four places apart is more alike than
 // neighbours, axes were mixed up.
 void look_for_mixed_axes(const Case& seen, Findings& findings) {
@@ -327,8 +267,11 @@ void look_for_mixed_axes(const Case& seen, Findings& findings) {
   const bool is_of_channels =
       lag == 3 && median_of(seen.history, "input_shape", 1) == 3 && other > 0.12 && other > third + 0.12;
   if (other < 0.3 && !is_of_channels) return;
+  // Else it may be a texture that repeats itself; so it is where rows that follow each other are as alike.
+  const double axis = median_of(seen.history, "input_shape", 1), rows = median_of(seen.history, "neighbours", 4);
+  const bool is_of_the_axis = axis >= 2 && std::fmod(static_cast<double>(lag), axis) == 0 && !(rows > next);
   findings.push_back({"inputs_scrambled",
-                      0.8,
+                      is_of_the_axis ? 0.8 : 0.4,
                       fmt::format("Elements of the input that lie {} apart are more alike than neighbours: axes were "
                                   "mixed up, as by reshape() in place of permute()",
                                   lag),
@@ -375,10 +318,13 @@ void look_for_recurrence_over_samples(const Case& seen, Findings& findings) {
   if (!(batch_first == 0) || seen.structure().compared.empty()) return;
   const std::vector<std::int64_t>& target = seen.structure().compared.front().target;
   if (target.empty() || first == second) return;
-  const bool has_target_of_each = static_cast<double>(target.front()) == first;
-  if (!has_target_of_each && !does_only_the_second_vary(seen)) return;
+  const bool has_target_of_each = static_cast<double>(target.front()) == first,
+             varies = does_only_the_second_vary(seen);
+  if (!has_target_of_each && !varies) return;
+  // Targets with both axes may have time first, too.
+  const bool has_both = target.size() >= 2 && static_cast<double>(target[1]) == second;
   findings.push_back({"inputs_scrambled",
-                      0.88,
+                      has_both && !varies ? 0.45 : 0.88,
                       fmt::format("A recurrent layer with batch_first=False gets the {} samples of the batch as its "
                                   "steps in time",
                                   first),
@@ -422,7 +368,6 @@ void look_at_inputs(const Case& seen, Findings& findings) {
   look_for_constant_inputs_of_another(seen, findings);
   look_for_unknown_tokens(seen, findings);
   look_for_input_scale(seen, findings);
-  look_for_evaluation_preprocessing(seen, findings);
   look_for_mixed_axes(seen, findings);
   look_for_mixed_samples(seen, findings);
   look_for_recurrence_over_samples(seen, findings);

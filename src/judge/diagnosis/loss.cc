@@ -144,7 +144,7 @@ void look_for_broadcast(const Case& seen, Findings& findings) {
 std::string_view activation_before(const Graph& graph, std::size_t at) {
   for (const std::size_t input : inputs_of(graph, at)) {
     const std::string& operation = graph.nodes[input].operation;
-    if (is_one_of(operation, {"Softmax", "Sigmoid", "Relu", "Tanh", "LogSoftmax"})) return operation;
+    if (is_one_of(operation, {"Softmax", "Sigmoid", "Relu", "Tanh", "LogSoftmax", "Softplus"})) return operation;
   }
   return {};
 }
@@ -196,6 +196,13 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
       else if (before == "Tanh")
         report(0.7, "A tanh stands between the last layer and the loss");
     }
+    // Of a rate that a softplus keeps positive the loss takes the exponential again.
+    const bool is_poisson = !seen.structure().compared.empty() &&
+                            contains(lower_case(seen.structure().compared.front().function), "poisson");
+    if (operation == "Exp" && is_poisson && (before == "Softplus" || before == "Relu" || before == "Sigmoid"))
+      report(0.9, fmt::format("poisson_nll_loss gets the outputs of a {}, and takes its inputs for logarithms of rates "
+                              "(log_input=True)",
+                              lower_case(std::string(before))));
     if (operation == "BinaryCrossEntropy" && before == "Softmax")
       report(0.6, "binary_cross_entropy gets the outputs of a softmax");
     if (starts_with(operation, "NllLoss") && before == "Softmax")

@@ -538,7 +538,10 @@ TEST(Axes, ChannelsOfNoisyImages) {
   EXPECT_EQ(cause({-0.05, -0.14, 0.19, -0.03}, 3), "inputs_scrambled");
   EXPECT_EQ(cause({-0.05, -0.14, 0.19, -0.03}, 4), "");  // a pattern of its own
   EXPECT_EQ(cause({-0.05, 0.15, 0.19, 0.12}, 3), "");
-  EXPECT_EQ(cause({0.1, 0.4, 0.6, 0.4}, 1), "inputs_scrambled");
+  EXPECT_EQ(cause({0.1, 0.4, 0.6, 0.4}, 3), "inputs_scrambled");
+  EXPECT_EQ(cause({0.56, 0.4, 0.78, 0.4}, 1), "");  // a texture that repeats itself
+  EXPECT_EQ(cause({0.56, 0.4, 0.78, 0.4, 0.7}, 3), "");
+  EXPECT_EQ(cause({0.56, 0.4, 0.78, 0.4, 0.1}, 3), "inputs_scrambled");
 }
 
 TEST(Signs, AnOverlapThatIsMinimised) {

@@ -54,6 +54,24 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
        {}});
 }
 
+// In each evaluation, as by an average of weights that is put in for it and not taken out, or a state that is loaded.
+void look_for_changes_in_evaluations(const Case& seen, Findings& findings) {
+  constexpr double kEnough = 3;
+  const double changed = seen.history.evaluated_changed, compared = seen.history.evaluated_seen;
+  const double elsewhere = seen.history.outside_changed - changed;
+  if (changed < kEnough || changed < compared || elsewhere > 0 || seen.symptoms.is_adversarial) return;
+  findings.push_back(
+      {"weights_changed_outside_step",
+       0.82,
+       "The weights after an evaluation are not those of before: something else than the optimizer has "
+       "changed them",
+       {fmt::format("in {} of {} evaluations before and after which the weights were compared", changed, compared),
+        "averages of weights that are put in for an evaluation have to be taken out again"},
+       {},
+       0,
+       {}});
+}
+
 // Now and then, as by an average of weights that is put in and not taken out.
 void look_for_rare_changes(const Case& seen, Findings& findings) {
   const double changed = seen.history.outside_changed, compared = seen.history.outside_seen;
@@ -153,6 +171,7 @@ void look_for_forgotten_moments(const Case& seen, Findings& findings) {
 
 void look_at_state(const Case& seen, Findings& findings) {
   look_for_foreign_changes(seen, findings);
+  look_for_changes_in_evaluations(seen, findings);
   look_for_rare_changes(seen, findings);
   look_for_unmatched_state(seen, findings);
   look_for_state_that_is_the_model(seen, findings);

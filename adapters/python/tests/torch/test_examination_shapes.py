@@ -36,6 +36,9 @@ from trainwarden.torch.examination.reordered import Reordered
         ((8, 5, 3, 4), (8, 12, 5), "axes"),
         ((8, 5, 3, 4), (8, 5, 12), None),
         ((8, 1, 3, 4), (8, 12, 1), None),
+        ((2, 8, 5), (8, 10), "samples"),  # states of two directions
+        ((1, 8, 5), (8, 5), None),
+        ((8, 8, 5), (8, 40), None),
     ],
 )
 def test_exchanged(given: tuple[int, ...], taken: tuple[int, ...], what: str) -> None:

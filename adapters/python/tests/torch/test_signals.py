@@ -70,6 +70,27 @@ def test_modes_of_modules(whole: Captured) -> None:
     assert set(signal(whole.trial, "called_in_eval", "eval").values()) == {2}
 
 
+def test_dropout_that_is_kept_in_evaluation_on_purpose(runner: Runner, tmp_path: Path) -> None:
+    program = '''
+import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+net.eval()
+net[1].train()
+with torch.no_grad():
+    for _ in range(6):
+        net(torch.ones(2, 3))
+'''
+    trial = run_with(runner, tmp_path / "run", ONLY_SIGNALS, "-c", program)
+    assert set(signal(trial, "called_in_train").values()) == {1}
+    assert trial.steps("eval") and signal(trial, "called_in_train", "eval") == {}
+
+
 def test_numbers(whole: Captured) -> None:
     trial = whole.trial
     assert list(signal(trial, "learning_rate/0").values()) == [0.1, 0.1, 0.05, 0.05, 0.025, 0.025]

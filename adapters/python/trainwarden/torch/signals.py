@@ -347,9 +347,14 @@ class Signals:
 
     def _save_modes(self) -> None:
         ran = interception.take_modes(self.modal)
-        if ran:
+        if ran and not self._is_dropout_kept(ran):
             self._note("called_in_train", sum(modes & interception.IN_TRAIN != 0 for modes in ran))
             self._note("called_in_eval", sum(modes & interception.IN_EVAL != 0 for modes in ran))
+
+    def _is_dropout_kept(self, ran: list[int]) -> bool:
+        """Whoever evaluates a model and puts all these into training mode again does so on purpose (Monte-Carlo dropout)."""
+        roots = [each.module for each in self._models if each.module is not None]
+        return all(modes == interception.IN_TRAIN for modes in ran) and bool(roots) and not any(each.training for each in roots)
 
     def _describe(self) -> None:
         optimizers = [each for each in (reference() for reference in self._optimizers) if each is not None]

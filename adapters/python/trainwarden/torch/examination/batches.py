@@ -66,13 +66,17 @@ def _rows(value: torch.Tensor) -> torch.Tensor:
 
 
 def add_neighbours(numbers: Numbers, value: torch.Tensor) -> None:
-    """`neighbours`: how alike elements of the last axis are that lie 1, 2, 3 and 4 apart, as correlations."""
+    """`neighbours`: how alike elements of the last axis are that lie 1, 2, 3 and 4 apart, as correlations; of images those of
+    the axis before that, too, that lie 1 apart."""
     if value.dim() < 3 or value.shape[-1] < 8 or not value.is_floating_point():
         return
     rows = value.detach()[:16].float()
     rows = rows - rows.mean()
     size = rows.square().mean() + _TINY
-    numbers.add("neighbours", torch.stack([(rows[..., lag:] * rows[..., :-lag]).mean() / size for lag in range(1, 5)]))
+    alike = [(rows[..., lag:] * rows[..., :-lag]).mean() / size for lag in range(1, 5)]
+    if rows.dim() == 4 and rows.shape[2] > 1:
+        alike.append((rows[:, :, 1:] * rows[:, :, :-1]).mean() / size)
+    numbers.add("neighbours", torch.stack(alike))
 
 
 def add_symbols(numbers: Numbers, value: torch.Tensor) -> None:

@@ -10,13 +10,14 @@ import torch
 from . import dropouts
 from .batches import Compared, add_spread, fingerprint, row_prints, telling_input, tensors_in
 from .comparisons import Comparisons
+from .features import add_features, features_of
 from .norms import fresh_norms
 from .numbers import Numbers, is_measurable
 
 _MAX_LOSSES = 4096
 # The samples of so many batches are told apart, so many of each.
 _MAX_BATCHES = 8
-_ROWS = 16
+_FIRST_ROWS, _ROWS = 64, 16
 _MAX_MODELS = 4
 
 
@@ -31,12 +32,18 @@ class Evaluation:
         self._calls = 0
         self._first: Optional[Numbers] = None  # of its first batch
         self._rows: list[torch.Tensor] = []  # prints of samples
+        self._features: list[list[Optional[torch.Tensor]]] = []  # of its first batches
         self._random_before: Optional[list[torch.Tensor]] = None  # states of generators when a model was called
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None
         self._repeats = 0  # calls with the input of the one before
         self._random = [0, 0]  # calls that were compared, and those in which a generator moved on
         self._norms: dict[int, list[float]] = {}  # of the first models
         self.dropout_place: Optional[str] = None  # where a dropout dropped although its model was in evaluation mode
+
+    @property
+    def has_seen(self) -> bool:
+        """Was anything of it looked at?"""
+        return bool(self._losses) or self._first is not None
 
     def begin_step(self) -> None:
         """A step of it is looked at."""
@@ -71,9 +78,11 @@ class Evaluation:
     def see_input(self, inputs: list[torch.Tensor]) -> None:
         self._calls += 1
         value = inputs[0]
-        rows = row_prints(telling_input(inputs), _ROWS) if len(self._rows) < _MAX_BATCHES else None
+        rows = row_prints(telling_input(inputs), _ROWS if self._rows else _FIRST_ROWS) if len(self._rows) < _MAX_BATCHES else None
         if rows is not None:
             self._rows.append(rows)
+        if len(self._features) < _MAX_BATCHES:
+            self._features.append(features_of(inputs))
         if self._first is None:
             self._first = Numbers()
             add_spread(self._first, "eval_input", value)
@@ -95,7 +104,7 @@ class Evaluation:
     def add(self, numbers: Numbers) -> None:
         """All of it, when it is over; nothing where nothing was seen."""
         self.end_steps()
-        if not self._losses and self._first is None:
+        if not self.has_seen:
             return
         if self._first is not None:
             numbers.extend(self._first)
@@ -108,6 +117,8 @@ class Evaluation:
             numbers.add("eval_norms", freshest)
         if self._rows:
             numbers.add("eval_rows", torch.cat(self._rows))
+        if self._features:
+            add_features(numbers, "eval_", _means(self._features))
         if self._losses:
             numbers.add("eval_loss", torch.stack(self._losses).mean())
             numbers.add("eval_losses", float(len(self._losses)))
@@ -116,6 +127,16 @@ class Evaluation:
             numbers.add("eval_accuracy", torch.stack(rights).mean())
         if squares := self._comparisons.squares:
             numbers.add("eval_square", torch.stack(squares).mean())
+
+
+def _means(batches: list[list[Optional[torch.Tensor]]]) -> list[Optional[torch.Tensor]]:
+    """Over those batches that are like the first one."""
+    means: list[Optional[torch.Tensor]] = []
+    for index, first in enumerate(batches[0]):
+        like = [each[index] for each in batches if len(each) > index]
+        alike = [each for each in like if each is not None and first is not None and each.shape == first.shape]
+        means.append(torch.stack(alike).mean(dim=0) if alike else None)
+    return means
 
 
 def _random_states() -> list[torch.Tensor]:

@@ -33,6 +33,7 @@ from .late_losses import LateLosses
 from .module_look import ModuleLook
 from .numbers import Numbers, is_measurable
 from .passes import Passes
+from .rhythm import Rhythm
 from .step_look import StepLook
 from .subjects import Subjects
 from .weights import Followed
@@ -96,7 +97,7 @@ class Examiner:
         self._description = Description()
         self._graphs = Graphs()
         self._passes = Passes()
-        self._jumps, self._late = Jumps(), LateLosses()
+        self._jumps, self._late, self._rhythm = Jumps(), LateLosses(), Rhythm()
         self._training = self._trainings = 0  # of several that the process makes: the current one, and the last one
         self._fulls = 0  # full examinations of it
         # Of the current step:
@@ -123,6 +124,8 @@ class Examiner:
         self._level = _NONE
         if not self._evaluates:
             self._step = self._hook.mode_step
+        else:
+            self._step = max(0, self._count_steps()[0] - 1)  # the last one that has ended, if it was only counted, too
         if not self.is_on:
             return
         self._look = None
@@ -145,20 +148,25 @@ class Examiner:
             every = _LAST_MODULES_EVERY if self._allowance.are_last_fulls() else _MODULES_EVERY
             has_modules = self._fulls < _FIRST_MODULES or self._fulls % every == 0
             self._look = StepLook(ModuleLook(self.subjects.paths) if has_modules else None)
-        elif self._allowance.may_look(self._step):
+        elif self._allowance.may_look(self._step) or self._rhythm.is_around(self._step) or self._writer.has_evaluation:
             self._level = _LIGHT
 
     def _begin_evaluation(self) -> None:
-        if self._writer.evaluation is None:
+        if not self._writer.has_evaluation:
             self._writer.evaluation = Evaluation(self._step)
+            self._rhythm.evaluation_follows(self._step)
         self._level = _LIGHT if self._allowance.may_evaluate(self._step) else _NONE
         if self._level == _LIGHT:
             self._writer.evaluation.begin_step()
 
     def is_due(self) -> bool:
         """A step ends that was only counted. Is there time to look at the next one? Asked for some of these steps."""
+        if not self.is_on or self._evaluates:
+            return False
+        if self._rhythm.is_around(self._hook.mode_step + 1) and not self._is_interrupted:
+            return True
         self._quiet = (self._quiet + 1) % _ASKED_EVERY
-        if not self.is_on or self._quiet != 0 or self._evaluates:
+        if self._quiet != 0:
             return False
         if self.subjects.stepping.has_settled(self._hook.mode_step + 1):
             return True
@@ -369,7 +377,7 @@ class Examiner:
             return
         self._followed = None
         if followed[1].step + 1 == self._step:
-            self._writer.add_outside(followed[1].have_changed())
+            self._writer.add_outside(followed[1].have_changed(), followed[1].step == self._rhythm.last)
 
     @_own
     def _follow(self, optimizer: Optimizer) -> None:
@@ -387,7 +395,7 @@ class Examiner:
         on, of which more is known than of what has interrupted it."""
         is_new = training > self._trainings
         self._training, self._trainings = training, max(training, self._trainings)
-        self._jumps, self._late = Jumps(), LateLosses()
+        self._jumps, self._late, self._rhythm = Jumps(), LateLosses(), Rhythm(self._hook.mode_step)
         self.subjects.begin_again()
         self._description.begin_again()
         if is_new:

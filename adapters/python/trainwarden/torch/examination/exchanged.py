@@ -33,7 +33,7 @@ class Exchanges:
 
     def takes(self, name: str, args: Any) -> None:
         taken = next(tensors_in(args), None)
-        if taken is None or taken._base is None or taken.dim() < 3 or not taken.is_contiguous():
+        if taken is None or taken._base is None or taken.dim() < 2 or not taken.is_contiguous():
             return
         root = taken._base
         reference, shape, giver = self._known.get(id(root), (None, list(root.shape), ""))
@@ -53,6 +53,10 @@ def exchanged(given: Sequence[int], taken: Sequence[int]) -> Optional[str]:
     "samples", "axes", or None."""
     if len(given) < 3 or given[0] < 2:
         return None
+    # Final states of a recurrent layer, [directions, samples, features], of which a row takes several samples.
+    is_of_states = len(given) == 3 and list(taken) == [given[1], given[0] * given[2]]
+    if is_of_states and given[1] > 1 and given[0] != given[1]:
+        return "samples"
     swapped = [axis for axis in range(len(given)) if len(taken) == len(given) and given[axis] != taken[axis]]
     if len(swapped) == 2 and min(given[swapped[0]], given[swapped[1]]) > 1:
         first, second = swapped

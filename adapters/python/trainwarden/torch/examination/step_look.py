@@ -8,6 +8,7 @@ import torch
 
 from . import own_losses
 from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, row_prints, telling_input, tensors_in
+from .features import add_features, features_of
 from .module_look import ModuleLook
 from .numbers import Numbers, is_measurable
 from .reordered import Reordered
@@ -78,6 +79,7 @@ class StepLook:
         if rows is not None:
             numbers.add("row_prints", rows)
         numbers.add("input_shape", [float(size) for size in first.shape])
+        add_features(numbers, "", features_of(inputs))
         if first.dtype in (torch.int64, torch.int32):
             add_symbols(numbers, first)
 

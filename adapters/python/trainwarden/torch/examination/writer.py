@@ -28,7 +28,8 @@ class Writer:
         self._prints: list[tuple[int, torch.Tensor]] = []  # of inputs
         self.memory = MemoryReadings()
         self.printed = Printed()
-        self._outside: list[torch.Tensor] = []  # of steps that were compared: did something else change weights?
+        # Of steps that were compared: did something else change weights? And was there an evaluation before them?
+        self._outside: list[tuple[torch.Tensor, bool]] = []
         self.evaluation: Optional[Evaluation] = None  # of which nothing is written yet
 
     @property
@@ -51,8 +52,13 @@ class Writer:
     def add_print(self, step: int, fingerprint: torch.Tensor) -> None:
         self._prints.append((step, fingerprint))
 
-    def add_outside(self, have_changed: torch.Tensor) -> None:
-        self._outside.append(have_changed)
+    def add_outside(self, have_changed: torch.Tensor, follows_evaluation: bool) -> None:
+        self._outside.append((have_changed, follows_evaluation))
+
+    @property
+    def has_evaluation(self) -> bool:
+        """Was an evaluation looked at that has not been written yet?"""
+        return self.evaluation is not None and self.evaluation.has_seen
 
     def begin_again(self, training: int) -> None:
         """Another training begins: who judges from here on has read nothing yet."""
@@ -78,7 +84,9 @@ class Writer:
         if evaluation is not None:
             evaluation.add(numbers)  # whole by now
         if outside:
-            numbers.add("outside", [torch.stack([each.cpu() for each in outside]).sum().item(), float(len(outside))])
+            changed = [(each.item(), follows) for each, follows in outside]
+            after = [each for each, follows in changed if follows]
+            numbers.add("outside", [sum(each for each, _ in changed), float(len(changed)), sum(after), float(len(after))])
         if looks:
             numbers.add("look_steps", [float(step) for step, _ in looks])
             numbers.add("looks", torch.stack([loss.double().reshape(()) for _, loss in looks]))

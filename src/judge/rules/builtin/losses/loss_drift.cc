@@ -2,7 +2,8 @@
 //
 // Source: profiler specification, rule 41: CUSUM on the loss against its own baseline, for drifts of 0.1 to 0.25 of its
 // noise a step (drift_detector.h has the formula). Ours: the size of what was lost; several optimizers make it a note;
-// after a warm restart of the learning rate the baseline is the loss of that time. State: a few numbers for each loss.
+// while the learning rate is raised again to where it was the baseline is the loss of that time. State: a few numbers
+// for each loss.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -49,7 +50,7 @@ class LossDrift final : public Rule {
     for (const TensorReduction& loss : losses.tensors) {
       if (!std::isfinite(loss.value)) continue;
       DriftDetector& detector = detectors_.try_emplace(key_of(loss), limits_).first->second;
-      if (restarts_.was_within(DriftDetector::kLeastPoints)) detector.forget_drift();
+      if (restarts_.was_within(DriftDetector::kLeastPoints) || restarts_.is_raised_again()) detector.forget_drift();
       const DriftReading reading = detector.add(window.global_step(), loss.value);
       is_judged |= !reading.is_learning;
       if (!reading.is_drifting) continue;
@@ -119,7 +120,7 @@ again. It finds drifts of 0.1 to 0.25 of the noise a step, long before the loss 
 `lost`.
 
 The first 50 losses are used to learn the noise. With several optimizers a drift is a note. A learning rate that returns
-to a level it had before (warm restart) starts the baseline anew. A loss that rises on purpose fires: where a curriculum
+to a level it had before (warm restarts, cycles) starts the baseline anew. A loss that rises on purpose fires: where a curriculum
 makes the task harder, or in reinforcement learning, whose loss grows with the returns; judge those with
 `collection_names` of losses that should fall.)";
   description.source = "CUSUM (Page 1954) on the loss against its own baseline; the limits are ours";

@@ -56,6 +56,22 @@ TEST(LossDrift, SeveralOptimizersAndRestarts) {
   EXPECT_FALSE(steps_with(judge(loss_run(350, loss), "LossDrift"), Outcome::kFired).empty());
 }
 
+TEST(LossDrift, ARateThatIsRaisedAgainStepByStep) {
+  const auto rate = [](std::int64_t step) {  // 0.1, down to 0.01 in 150 steps, and up to 0.1 again in another 150
+    return 0.1 - 0.0006 * static_cast<double>(step < 150 ? step : 300 - step);
+  };
+  const auto cycle = [&](std::int64_t step) { return std::vector{learning_rate(rate(step))}; };
+  const auto loss = [&](std::int64_t step) {
+    return 1 + std::exp(-static_cast<double>(step) / 40) + 5 * rate(step) + 0.02 * noise(step);
+  };
+  EXPECT_FALSE(steps_with(judge(loss_run(300, loss), "LossDrift"), Outcome::kFired).empty());
+  EXPECT_TRUE(steps_with(judge(loss_run(300, loss, cycle), "LossDrift"), Outcome::kFired).empty());
+  const auto higher_than_ever = [&](std::int64_t step) {
+    return std::vector{learning_rate(step < 150 ? 0.01 : 0.01 + 0.001 * static_cast<double>(step - 150))};
+  };
+  EXPECT_FALSE(steps_with(judge(loss_run(300, loss, higher_than_ever), "LossDrift"), Outcome::kFired).empty());
+}
+
 TEST(LossDrift, NaNAndNothing) {
   const auto verdicts = judge(loss_run(60, [](std::int64_t) { return std::nan(""); }), "LossDrift");
   EXPECT_EQ(steps_with(verdicts, Outcome::kInsufficientData).size(), 60u);

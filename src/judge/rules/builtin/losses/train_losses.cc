@@ -9,6 +9,7 @@ namespace trainwarden::rules {
 namespace {
 
 constexpr double kRestartFactor = 2;  // a rise that is a restart, at least
+constexpr double kRaisedFactor = 1.5;
 constexpr double kKnownLevel = 1.05;  // and up to this many times the highest rate so far
 
 }  // namespace
@@ -31,6 +32,8 @@ void RestartWatch::next_step(const TrainingFacts& facts) {
   if (!(rate > 0)) return;
   if (last_ > 0 && rate >= kRestartFactor * last_ && rate <= kKnownLevel * highest_) steps_since_ = 0;
   last_ = rate;
+  lowest_ = rate > highest_ || lowest_ == 0 ? rate : std::min(lowest_, rate);
+  is_raised_ = rate >= kRaisedFactor * lowest_ && rate <= kKnownLevel * highest_;
   highest_ = std::max(highest_, rate);
 }
 

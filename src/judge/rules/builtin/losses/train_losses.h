@@ -25,17 +25,21 @@ inline LossKey key_of(const TensorReduction& loss) {
 Verdict judge_train_losses(const TensorSelection& selection, TrainingFacts& facts, const StepWindow& window,
                            const std::function<Verdict(const StepReductions& losses)>& judge);
 
-// Tells a learning rate that goes up again to where it was (a warm restart) from one that is higher than ever.
+// Tells a learning rate that goes up again to where it was (a warm restart, a cycle) from one that is higher than ever.
 class RestartWatch {
  public:
   void next_step(const TrainingFacts& facts);
   // A restart happened in the last `steps` steps.
   bool was_within(std::int64_t steps) const { return steps_since_ <= steps; }
+  // It is well above the lowest one since it was highest, at once or step by step. A loss may then rise, too.
+  bool is_raised_again() const { return is_raised_; }
 
  private:
   static constexpr std::int64_t kNever = 1'000'000'000;
   double last_ = 0;
   double highest_ = 0;
+  double lowest_ = 0;  // since it was highest
+  bool is_raised_ = false;
   std::int64_t steps_since_ = kNever;
 };
 

@@ -1,0 +1,83 @@
+// What an evaluation gets, against what the training gets; and what happens to the weights in between.
+#include <gtest/gtest.h>
+
+#include "judge/diagnosis/diagnosis_testing.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+// A classifier with 95 % of its answers right in training, and so many in evaluation, of inputs with these features.
+Diagnosis evaluated_with(Values training_features, const Values& evaluation_features, double accuracy,
+                         bool are_numbers) {
+  TrainingUnderTest training;
+  const double columns = static_cast<double>(training_features.size()) / 2;
+  training.numbers = {{"features", std::move(training_features)},
+                      {"float_inputs", {are_numbers ? 1.0 : 0.0}},
+                      {"input_shape", {16, columns}}};
+  TrainingHistory history = training.history();
+  for (const double step : {60.0, 120.0, 180.0}) {
+    take_record(history,
+                {{"step", {step}},
+                 {"eval_after", {step}},
+                 {"eval_calls", {4}},
+                 {"eval_accuracy", {accuracy}},
+                 {"eval_input_shape", {100, columns}},
+                 {"eval_features", evaluation_features}},
+                static_cast<std::int64_t>(step));
+  }
+  return diagnose(history);
+}
+
+TEST(EvaluationInputs, FeaturesThatLieElsewhere) {
+  const Values trained = {0, 0.1, -0.1, 5, /* spreads */ 1, 1, 1, 2};
+  const auto cause = [&](const Values& evaluated, double accuracy) {
+    return first_cause(evaluated_with(trained, evaluated, accuracy, true));
+  };
+  EXPECT_EQ(cause({2, 2.1, -0.1, 5, 1, 1, 1, 2}, 0.5), "evaluation_preprocessing");        // half of them are shifted
+  EXPECT_EQ(cause({0, 0.1, -0.1, 5, 0.1, 0.1, 0.1, 2}, 0.5), "evaluation_preprocessing");  // or have another spread
+  EXPECT_NE(cause({0.2, 0.3, -0.2, 5.5, 1, 1.2, 0.9, 2}, 0.5), "evaluation_preprocessing");
+  EXPECT_NE(cause({2, 2.1, -0.1, 5, 1, 1, 1, 2}, 0.93), "evaluation_preprocessing");  // it does no harm
+}
+
+TEST(EvaluationInputs, TokensOfAnotherVocabulary) {
+  const Values trained = {0.4, 0.3, 0.2, 0.1, 0, 0, 0, 0};
+  const auto cause = [&](const Values& evaluated) {
+    return first_cause(evaluated_with(trained, evaluated, 0.5, false));
+  };
+  EXPECT_EQ(cause({0, 0, 0.1, 0.1, 0.3, 0.3, 0.1, 0.1}), "evaluation_preprocessing");
+  EXPECT_NE(cause({0.35, 0.3, 0.2, 0.15, 0, 0, 0, 0}), "evaluation_preprocessing");
+}
+
+TEST(EvaluationInputs, WeightsThatAreOthersAfterAnEvaluation) {
+  const auto confidence = [](Values outside) {
+    return confidence_with({{"outside", std::move(outside)}}, "weights_changed_outside_step");
+  };
+  // Of 40 records of one evaluation each.
+  EXPECT_GT(confidence({1, 10, 1, 1}), 0.8);
+  EXPECT_EQ(confidence({0, 10, 0, 1}), 0);    // what was put in was taken out again
+  EXPECT_LT(confidence({2, 10, 1, 1}), 0.8);  // elsewhere, too
+}
+
+TEST(Order, OfTheBeginningAloneIsACurriculum) {
+  const auto cause = [](std::int64_t mixed_from) {
+    TrainingUnderTest training;
+    training.steps = 1;
+    TrainingHistory history = training.history();
+    for (std::int64_t step = 5; step < 200; step += 5) {
+      const Values sorted = step < 100 ? Values{16, 0} : Values{0, 16};
+      take_record(history,
+                  {{"step", {static_cast<double>(step)}},
+                   {"loss", {0.4}},
+                   {"look_steps", {static_cast<double>(step)}},
+                   {"looks", {0.4}},
+                   {"labels", step < mixed_from ? sorted : Values{8, 8}}},
+                  step);
+    }
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(cause(200), "data_not_shuffled");
+  EXPECT_NE(cause(120), "data_not_shuffled");
+}
+
+}  // namespace
+}  // namespace trainwarden::diagnosis
