@@ -180,7 +180,7 @@ const std::vector<Cause>& catalogue() {
        "Standardise the targets, and undo that in what the model gives.",
        "TheDeepChecker",
        {"learning_rate_too_low", "learning_rate_too_high", "exploding_gradients", "underfitting", "no_learning",
-        "training_diverged", "dead_relu"}},
+        "training_diverged", "dead_relu", "gradient_clipping_too_strong"}},
       {"numerically_unstable_operation",
        "an operation is undefined for numbers that it gets: log(0), 0/0, sqrt(0)",
        "Add a small number inside, or use the stable function (log_softmax, logsumexp, clamp).",

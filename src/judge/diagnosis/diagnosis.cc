@@ -127,7 +127,7 @@ Diagnosis diagnose(const TrainingHistory& all) {
   const bool is_broken = other != &all && before.symptoms.train.not_finite > 0 && before.first() != nullptr;
   if (diagnosis.first() != nullptr && !is_broken) return diagnosis;
   // Of a few looks only what is read off the program counts.
-  constexpr double kExact = 0.9;
+  constexpr double kExact = 0.85;
   const bool is_told = before.first() != nullptr || (diagnosis.findings.empty() && !before.findings.empty());
   if (!is_told || (!other->is_well_known() && before.findings.front().confidence < kExact)) return diagnosis;
   before.findings.front().evidence.insert(

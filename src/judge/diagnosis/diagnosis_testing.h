@@ -135,4 +135,17 @@ inline double confidence_with(Numbers numbers, std::string_view cause) {
   return confidence_of(training.diagnosis(), cause);
 }
 
+// Of a training with this graph.
+inline std::string cause_of_graph(const std::string& nodes) {
+  TrainingUnderTest training;
+  training.graph = nodes;
+  return first_cause(training.diagnosis());
+}
+
+inline std::string cause_of_numbers(Numbers numbers) {
+  TrainingUnderTest training;
+  training.numbers = std::move(numbers);
+  return first_cause(training.diagnosis());
+}
+
 }  // namespace trainwarden::diagnosis

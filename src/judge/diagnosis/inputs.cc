@@ -115,6 +115,9 @@ void look_for_lone_elements(const Case& seen, Findings& findings) {
     const Course& train = seen.symptoms.train;
     const bool hurts = seen.is_ill() || seen.symptoms.is_rough || train.peak > 3 * std::abs(train.first);
     if (count < 6 || hit * 10 < count) continue;
+    // Numbers around 300, of which one is 420, are no slip.
+    constexpr double kOrdinary = 3;
+    if (farthest < kOrdinary * std::abs(median_of(seen.history, what, kMean))) continue;
     // In so many batches, and so far from all that is on the other side: a number that stands for a missing one.
     const bool is_mark = hit * 3 >= count && other_side > 0 && farthest > 300 * other_side;
     findings.push_back(
@@ -346,7 +349,8 @@ void look_for_rows_past_the_end(const Case& seen, Findings& findings) {
     return module.kind == "LSTM" || module.kind == "GRU" || module.kind == "RNN";
   });
   const double share = median_of(seen.history, "empty_rows");
-  if (!has_recurrence || !(share > kMany)) return;
+  // All of them, as a state that begins with zeros, are none behind an end: the longest sequence has none.
+  if (!has_recurrence || !(share > kMany) || share == 1) return;
   findings.push_back({"inputs_scrambled",
                       0.88,
                       fmt::format("A linear layer gets nothing but zeros for {:.0f} % of the samples: the place behind "

@@ -1,6 +1,7 @@
 // The loss: what it compares, what comes right before it, which way it is turned.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -75,7 +76,51 @@ bool is_pairwise(const Graph& graph, std::size_t at) {
   return false;
 }
 
+// Triplets are made on purpose: of distances of pairs, along an axis more. Is there such an axis before the distances?
+bool are_triplets(const Graph& graph, std::size_t loss) {
+  constexpr std::size_t kMaxNodes = 64;
+  std::vector<std::size_t> open = {loss};
+  std::set<std::size_t> seen_nodes;
+  while (!open.empty() && seen_nodes.size() < kMaxNodes) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    if (!seen_nodes.insert(at).second) continue;
+    const std::string& operation = graph.nodes[at].operation;
+    if (is_one_of(operation, {"Unsqueeze", "Expand", "View", "ReshapeAlias", "Reshape"})) return true;
+    const bool are_pairs =
+        is_one_of(operation, {"Sqrt", "Clamp", "ClampMin", "Cdist", "Mm", "Bmm", "Norm", "LinalgVectorNorm"}) ||
+        (at != loss && is_one_of(operation, {"Sum", "Mean"}));
+    if (!are_pairs) open.insert(open.end(), graph.nodes[at].from.begin(), graph.nodes[at].from.end());
+  }
+  return false;
+}
+
+// A mean over [samples, samples, samples] of pairs: a mask that has an axis too many meets their distances.
+void look_for_cube_of_pairs(const Case& seen, Findings& findings) {
+  constexpr std::size_t kNear = 4;
+  const Graph* const graph = seen.graph();
+  if (graph == nullptr || seen.snapshots().empty()) return;
+  const double batch = seen.snapshots().front().at("input_shape", 0);
+  for (std::size_t i = 0; i < std::min(graph->nodes.size(), kNear); ++i) {
+    const GraphNode& node = graph->nodes[i];
+    const bool is_cube = is_one_of(node.operation, {"Mean", "Sum"}) && node.sizes.size() == 3 && node.sizes[0] >= 4 &&
+                         node.sizes[0] == node.sizes[1] && node.sizes[1] == node.sizes[2];
+    if (!is_cube || static_cast<double>(node.sizes[0]) != batch) continue;
+    if (are_triplets(*graph, i)) return;
+    findings.push_back(
+        {"shapes_broadcast_in_loss",
+         0.85,
+         fmt::format("The loss is taken over {}, although it compares pairs of samples", shape(node.sizes)),
+         {"a mask, or labels, of shape [samples, 1] have an axis too many, and are broadcast"},
+         {},
+         0,
+         seen.place("backward")});
+    return;
+  }
+}
+
 void look_for_broadcast(const Case& seen, Findings& findings) {
+  look_for_cube_of_pairs(seen, findings);
   for (const Compared& each : seen.structure().compared) {
     const bool by_element = contains(each.function, "mse") || contains(each.function, "MSE") ||
                             contains(each.function, "l1") || contains(each.function, "L1") ||

@@ -1,4 +1,5 @@
 // Masks: whom an attention leaves out. One that is turned around shows what it should hide.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -99,11 +100,18 @@ std::optional<CauseFinding> reversed(const HiddenPairs& hidden) {
   return std::nullopt;
 }
 
+// Distances of pairs are masked, too, as in a loss of triplets; an attention has a softmax.
+bool has_softmax(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const GraphNode& node) { return node.operation == "Softmax"; });
+}
+
 void look_for_reversed_fill(const Case& seen, Findings& findings) {
   if (seen.graph() == nullptr) return;
+  const bool attends = has_softmax(*seen.graph());
   for (const GraphNode& node : seen.graph()->nodes) {
     auto finding = reversed(keys_hidden_by(node));
-    if (!finding) finding = reversed(pairs_hidden_by(node));
+    if (!finding && attends) finding = reversed(pairs_hidden_by(node));
     if (!finding) continue;
     finding->place = seen.place("backward");
     findings.push_back(*std::move(finding));
@@ -175,6 +183,48 @@ void look_for_missing_causal_mask(const Case& seen, Findings& findings) {
        seen.place("backward")});
 }
 
+// Is each target fed to the model, one place on, as to the decoder of a translation?
+bool is_fed_with_targets(const Case& seen) {
+  constexpr double kAll = 0.97;
+  return median_of(seen.history, "fed", 1) > kAll;
+}
+
+// So many targets has a sample.
+double targets_of_a_sample(const Case& seen) {
+  const auto& compared = seen.structure().compared;
+  const double samples = seen.snapshots().empty() ? kUnknown : seen.snapshots().front().at("input_shape", 0);
+  if (compared.empty() || !(samples > 0)) return kUnknown;
+  double elements = 1;
+  for (const std::int64_t size : compared.front().target) elements *= static_cast<double>(size);
+  return elements / samples;
+}
+
+// A decoder is fed with what it must predict, and none of its attentions over these places hides what follows.
+void look_for_decoder_without_causal_mask(const Case& seen, Findings& findings) {
+  constexpr double kMinPlaces = 4;
+  const Graph* const graph = seen.graph();
+  const double length = targets_of_a_sample(seen);
+  if (graph == nullptr || is_next_of_input(seen) || !is_fed_with_targets(seen) || !(length >= kMinPlaces)) return;
+  std::size_t open = 0, all = 0;
+  for (const GraphNode& node : graph->nodes) {
+    if (node.operation != "Softmax" || setting(node, "keys") != length || setting(node, "queries") != length) continue;
+    ++all;
+    const HiddenPairs hidden = pairs_hidden_by(node);
+    open += is_over_keys(node) && std::isfinite(hidden.above) && shows_what_follows(hidden) ? 1 : 0;
+  }
+  if (open == 0 || open < all) return;
+  findings.push_back({"attention_mask",
+                      0.88,
+                      "The decoder sees what it must predict: none of its attentions has a causal mask",
+                      {fmt::format("{} of {} attentions over the {} places of the targets show what follows as much as "
+                                   "what was",
+                                   open, all, length),
+                       "each target is fed to the decoder one place on"},
+                      {},
+                      0,
+                      seen.place("backward")});
+}
+
 // At the first step queries and keys mean nothing yet, and attention is spread over all keys.
 void look_for_sharp_attention(const Case& seen, Findings& findings) {
   constexpr double kFewKeys = 6, kSharp = 0.85;
@@ -202,6 +252,7 @@ void look_at_masks(const Case& seen, Findings& findings) {
   look_for_reversed_key_mask(seen, findings);
   look_for_reversed_fill(seen, findings);
   look_for_missing_causal_mask(seen, findings);
+  look_for_decoder_without_causal_mask(seen, findings);
   look_for_sharp_attention(seen, findings);
 }
 

@@ -1,96 +1,10 @@
-// What is read off shapes, masks and signs: both sides of each.
+// What is read off shapes and signs: both sides of each.
 #include <gtest/gtest.h>
 
 #include "judge/diagnosis/diagnosis_testing.h"
 
 namespace trainwarden::diagnosis {
 namespace {
-
-std::string cause_of_graph(const std::string& nodes) {
-  TrainingUnderTest training;
-  training.graph = nodes;
-  return first_cause(training.diagnosis());
-}
-
-std::string cause_of_numbers(Numbers numbers) {
-  TrainingUnderTest training;
-  training.numbers = std::move(numbers);
-  return first_cause(training.diagnosis());
-}
-
-TEST(Masks, OneOfKeysThatHidesWhatDiffersIsTurnedAround) {
-  EXPECT_EQ(cause_of_numbers({{"mask_keys", {0.6, 1.2, 0.001}}}), "attention_mask");
-  EXPECT_EQ(cause_of_numbers({{"mask_keys", {0.4, 0.001, 1.2}}}), "");
-  EXPECT_EQ(cause_of_numbers({{"mask_keys", {0.4, 1.0, 0.8}}}), "");  // behind a layer that mixes places
-}
-
-TEST(Masks, OneThatIsFilledIn) {
-  const auto filled = [](const char* shares) {
-    return cause_of_graph(fmt::format(R"([["MaskedFill",[1],{{"filled":[{}]}}],["leaf",[],{{}}]])", shares));
-  };
-  EXPECT_EQ(filled("1, 0, 1, 0.3"), "attention_mask");  // of keys: no padding, all others
-  EXPECT_EQ(filled("1, 1, 0, 0.3"), "");
-  EXPECT_EQ(filled("0, 0, 1, 1"), "attention_mask");  // of pairs: what was is hidden
-  EXPECT_EQ(filled("0, 1, 0, 0"), "");                // a causal one
-  EXPECT_EQ(filled("0, 0, 1, 0"), "");                // each from itself, as in a contrastive loss
-}
-
-TEST(Masks, OneThatShowsInTheWeights) {
-  const auto cause = [](const char* shares) {
-    return cause_of_graph(fmt::format(R"([["Softmax",[1],{{"dim":-1,"axes":4,{}}}],["leaf",[],{{}}]])", shares));
-  };
-  EXPECT_EQ(cause(R"("hidden_keys":[0,1,0.3])"), "attention_mask");
-  EXPECT_EQ(cause(R"("hidden_keys":[1,0,0.3])"), "");
-  EXPECT_EQ(cause(R"("hidden_keys":[0,0,0.3])"), "");  // whoever masks nothing may have reasons
-  EXPECT_EQ(cause(R"("pairs":[0,0,1])"), "attention_mask");
-  EXPECT_EQ(cause(R"("pairs":[1,0,0])"), "");
-  EXPECT_EQ(cause(R"("pairs":[0.3,0.3,0.3],"hidden_keys":[1,0,0.3])"), "");
-}
-
-// Scores of 8 queries and keys, and whatever comes between them and their softmax.
-std::string attention(const char* between, double peak) {
-  return fmt::format(R"([["Softmax",[1],{{"dim":-1,"axes":4,"queries":8,"keys":8,"peak":{}}}],{},["leaf",[],{{}}]])",
-                     peak, between);
-}
-
-TEST(Masks, NoneWhereTheTargetsAreTheNextTokens) {
-  const auto cause = [](const std::string& nodes, double next) {
-    TrainingUnderTest training;
-    training.graph = nodes;
-    training.numbers = {{"shift_match", {0.3, next, 0.3, 0.3}}, {"input_shape", {16, 8}}};
-    return first_cause(training.diagnosis());
-  };
-  const std::string open = attention(R"(["Div",[2],{"factor":1}],["Bmm",[3],{}])", 0.2);
-  EXPECT_EQ(cause(open, 1), "attention_mask");
-  EXPECT_EQ(cause(open, 0.4), "");  // another task
-  EXPECT_EQ(cause(attention(R"(["MaskedFill",[2],{}],["Bmm",[3],{}])", 0.2), 1), "");
-  EXPECT_EQ(cause(attention(R"(["Add",[2],{}],["Bmm",[3],{}])", 0.2), 1), "");  // of a mask of infinities
-  const auto hidden = [&](const char* pairs) {
-    return cause(fmt::format(R"([["Softmax",[1],{{"dim":3,"axes":4,"queries":8,"keys":8,"pairs":[{}]}}],)"
-                             R"(["Add",[2],{{}}],["leaf",[],{{}}]])",
-                             pairs),
-                 1);
-  };
-  EXPECT_EQ(hidden("0, 0, 0"), "attention_mask");        // a bias was added that hides nothing
-  EXPECT_EQ(hidden("0.4, 0.4, 0.4"), "attention_mask");  // padding alone
-  EXPECT_EQ(hidden("1, 0, 0"), "");
-  EXPECT_EQ(hidden("1, 0.4, 0.7"), "");                           // and what lies far back
-  EXPECT_EQ(hidden("0.75, 0, 0, 0"), "attention_mask");           // all but the next one
-  EXPECT_EQ(hidden("0.89, 0.17, 0.04, 0.18"), "attention_mask");  // and padding
-  EXPECT_EQ(hidden("1, 0, 0, 1"), "");
-  EXPECT_EQ(hidden("1, 0.17, 0.04, 1"), "");
-  const auto torchs_own = [](const char* hides) {
-    return fmt::format(R"([["ScaledDotProductFlashAttentionForCpu",[1],{{"hides":{}}}],["leaf",[],{{}}]])", hides);
-  };
-  EXPECT_EQ(cause(torchs_own("false"), 1), "attention_mask");
-  EXPECT_EQ(cause(torchs_own("true"), 1), "");
-}
-
-TEST(Masks, AttentionThatIsCertainFromTheFirstStepOn) {
-  const char* const scores = R"(["Bmm",[2],{}])";
-  EXPECT_EQ(cause_of_graph(attention(scores, 0.97)), "attention_collapse");
-  EXPECT_EQ(cause_of_graph(attention(scores, 0.3)), "");
-}
 
 TEST(Axes, AViewThatMixesThem) {
   TrainingUnderTest training;
@@ -556,6 +470,37 @@ TEST(Signs, AnOverlapThatIsMinimised) {
   EXPECT_EQ(cause_of_graph(R"([["Div",[1,2],{}],["Sum",[3],{}],["Sum",[4],{}],["Sigmoid",[5],{}],["Sigmoid",[5],{}],)"
                            R"(["leaf",[],{}]])"),
             "");  // a share of one of the other
+}
+
+TEST(Shapes, ACubeOfPairs) {
+  const auto cause = [](const char* between) {
+    TrainingUnderTest training;
+    training.compared = "";
+    training.graph = fmt::format(
+        R"([["Mean",[1],{{"sizes":[16,16,16]}}],["Mul",[2],{{"factor":1}}],["{}",[3],{{}}],["Mm",[4,5],{{"sizes":[16,8]}}],)"
+        R"(["leaf",[],{{}}],["leaf",[],{{}}]])",
+        between);
+    training.numbers = {{"input_shape", {16, 4}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("Sqrt"), "shapes_broadcast_in_loss");
+  EXPECT_EQ(cause("Unsqueeze"), "");  // triplets, on purpose
+}
+
+TEST(Loss, ARateOfWhichTheExponentialIsTaken) {
+  const auto cause = [](const char* function, const char* before) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared = fmt::format(
+        R"({{"function":"{}","predicted":[16],"target":[16],"predicted_dtype":"float32","target_dtype":"float32"}})",
+        function);
+    training.graph =
+        fmt::format(R"([["Mean",[1],{{"sizes":[16]}}],["Exp",[2],{{}}],["{}",[3],{{}}],["leaf",[],{{}}]])", before);
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("PoissonNLLLoss", "Softplus"), "output_activation");
+  EXPECT_EQ(cause("PoissonNLLLoss", "Addmm"), "");
+  EXPECT_EQ(cause("GaussianNLLLoss", "Softplus"), "");
 }
 
 TEST(Axes, ThePlaceBehindTheEndOfASequence) {

@@ -219,22 +219,23 @@ def test_the_graph_tells_signs_and_masks() -> None:
     assert [node[2]["factor"] for node in graph_of(mixed, {}, [], None)[0]["nodes"] if node[0] == "Mul"] == [0]
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.5])
 @pytest.mark.parametrize("generator_target", [1.0, 0.0])
-def test_what_a_generator_is_compared_with(generator_target: float) -> None:
+def test_what_a_generator_is_compared_with(generator_target: float, noise: float) -> None:
     seen = Adversaries()
-    real, made = torch.randn(4, 3), torch.randn(4, 3, requires_grad=True) * 2
+    real, made = torch.randn(16, 30), torch.randn(16, 30, requires_grad=True) * 2
 
     def judge(value: torch.Tensor, target: float) -> None:
         seen.forward_begins(None, (value,))
         answer = value.sum(dim=1)
         seen.forward_ends(answer)
-        seen.compared((answer, torch.full((4,), target)))
+        seen.compared((answer, torch.full((16,), target)))
 
     judge(real, 1.0)
     seen.forward_begins(None, (torch.randn(4, 2),))  # noise
     seen.forward_ends(made)
-    judge(made.detach(), 0.0)
-    judge(made, generator_target)
+    judge(made.detach() + noise * torch.randn(16, 30) if noise else made.detach(), 0.0)
+    judge(made + noise * torch.randn(16, 30) if noise else made, generator_target)
     assert numbers_of(seen)["adversary"] == [1.0, 0.0, generator_target]
 
 

@@ -14,6 +14,8 @@ from .batches import tensors_in
 from .numbers import Numbers, is_measurable
 
 _MAX_KEPT = 16
+# The correlation of samples with what they were before noise was added, at least.
+_NOISY, _MIN_ELEMENTS = 0.5, 64
 
 
 class Adversaries:
@@ -31,11 +33,11 @@ class Adversaries:
         self._asked = None
         if given is None or not given.is_floating_point():
             return
-        is_made = any(given.data_ptr() == each.data_ptr() for each in self._made)
-        self._asked = ("made" if given.requires_grad else "fake") if is_made else "real"
-        kind = id(model), "made" if is_made else "real"
-        if model is not None and kind not in self._ranges and len(self._ranges) < _MAX_KEPT and is_measurable(given) and given.numel() > 0:
-            self._ranges[kind] = torch.stack(torch.aminmax(given.detach().float()))
+        made = next((each for each in self._made if _is_of(given, each)), None)
+        self._asked = ("made" if given.requires_grad else "fake") if made is not None else "real"
+        kind, value = (id(model), "real" if made is None else "made"), given if made is None else made
+        if model is not None and kind not in self._ranges and len(self._ranges) < _MAX_KEPT and is_measurable(value) and value.numel() > 0:
+            self._ranges[kind] = torch.stack(torch.aminmax(value.detach().float()))
 
     def forward_ends(self, output: Any) -> None:
         given = next(tensors_in(output), None)
@@ -68,3 +70,15 @@ class Adversaries:
             if kind == "made" and real is not None:
                 numbers.add("adversary_ranges", torch.cat([real, made]))
                 return
+
+
+def _is_of(given: torch.Tensor, made: torch.Tensor) -> bool:
+    """Is it what a model made, itself or with noise that was added to it?"""
+    if given.data_ptr() == made.data_ptr():
+        return True
+    if given.shape != made.shape or given.dim() < 2 or given.shape[0] < 4 or not (is_measurable(given) and is_measurable(made)):
+        return False
+    ours, theirs = (each.detach()[:32].reshape(min(32, given.shape[0]), -1)[:, :64].float() for each in (given, made))
+    ours, theirs = ours - ours.mean(dim=0), theirs - theirs.mean(dim=0)  # samples of one kind are alike as they are
+    size = ours.norm() * theirs.norm()
+    return ours.numel() >= _MIN_ELEMENTS and bool((ours * theirs).sum() > _NOISY * size) and bool(size > 0)
