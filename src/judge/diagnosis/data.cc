@@ -125,6 +125,12 @@ bool is_mixed_later(std::size_t pure_later, std::size_t later) {
   return (later >= kEnough && pure_later * 10 <= later * 6) || (later >= kFew && pure_later == 0);
 }
 
+// While a training runs, its first batches alone do not tell a curriculum from data that stay sorted.
+bool is_too_early(const Case& seen) {
+  constexpr std::int64_t kMinSteps = 100;
+  return !seen.history.has_ended && seen.symptoms.steps < kMinSteps;
+}
+
 bool is_past_a_third(const Case& seen, const Snapshot& snapshot) {
   return 3 * snapshot.step > seen.symptoms.steps;
 }
@@ -174,7 +180,7 @@ void look_for_order(const Case& seen, Findings& findings) {
     ++later;
     pure_later += is_pure ? 1 : 0;
   }
-  if (batches < 4 || is_mixed_later(pure_later, later)) return;
+  if (batches < 4 || is_mixed_later(pure_later, later) || is_too_early(seen)) return;
   double total = 0, largest = 0;
   for (const double each : labels_sum) total += each, largest = std::max(largest, each);
   const double majority = largest / total;
@@ -226,7 +232,7 @@ void look_for_order_of_binary(const Case& seen, Findings& findings) {
     ++later;
     pure_later += low == high ? 1 : 0;
   }
-  if (is_mixed_later(pure_later, later)) return;
+  if (is_mixed_later(pure_later, later) || is_too_early(seen)) return;
   const double samples = median_of(seen.history, "input_shape", 0);
   if (batches < 8 || samples < kMinSamples || ones == 0 || ones == pure || seen.symptoms.is_adversarial) return;
   const double share = sum / static_cast<double>(batches), larger = std::max(share, 1 - share);

@@ -110,7 +110,10 @@ TEST(Loss, AGeneratorThatCannotMakeItsData) {
   EXPECT_GT(confidence({-1, 1, 0.01, 0.99}), 0.8);
   EXPECT_EQ(confidence({0, 1, 0.01, 0.99}), 0);
   EXPECT_EQ(confidence({-1, 1, -0.7, 0.99}), 0);
-  EXPECT_EQ(confidence({-1, 1, 0.4, 0.6}), 0);  // a beginner's, of whatever kind
+  EXPECT_GT(confidence({-1, 1, 0.4, 0.6}), 0.8);         // never below zero, in 40 looks
+  EXPECT_EQ(confidence({-1, 1, -0.1, 0.6}), 0);          // a beginner's, of whatever kind
+  EXPECT_GT(confidence({-2, 2, 0.01, 0.99, 0.3}), 0.8);  // data of -1 to 1, with noise
+  EXPECT_EQ(confidence({-1.2, 2, 0.01, 0.99, 0.3}), 0);
 }
 
 TEST(Modes, StatisticsThatHaveNotCome) {

@@ -300,17 +300,21 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
 
 // A generator that ends in a sigmoid or tanh cannot make what its data hold.
 void look_for_bounded_generator(const Case& seen, Findings& findings) {
-  constexpr double kSlack = 1e-3;
+  constexpr double kSlack = 1e-3, kNoiseReach = 4;
+  std::int64_t last_step = 0;
   double real_low = 0, real_high = 0, low = 0, high = 0;
   std::size_t looks = 0;
   for (const Snapshot& snapshot : seen.snapshots()) {
     const Values* ranges = snapshot.find("adversary_ranges");
-    if (ranges == nullptr || ranges->size() != 4) continue;
-    real_low = looks == 0 ? (*ranges)[0] : std::min(real_low, (*ranges)[0]);
-    real_high = looks == 0 ? (*ranges)[1] : std::max(real_high, (*ranges)[1]);
+    if (ranges == nullptr || ranges->size() < 4) continue;
+    // Noise that is added to the samples of both widens the range of the data, by hardly more than this.
+    const double widened = ranges->size() > 4 ? kNoiseReach * (*ranges)[4] : 0;
+    real_low = looks == 0 ? (*ranges)[0] + widened : std::min(real_low, (*ranges)[0] + widened);
+    real_high = looks == 0 ? (*ranges)[1] - widened : std::max(real_high, (*ranges)[1] - widened);
     low = looks == 0 ? (*ranges)[2] : std::min(low, (*ranges)[2]);
     high = looks == 0 ? (*ranges)[3] : std::max(high, (*ranges)[3]);
     ++looks;
+    last_step = snapshot.step;
   }
   const auto has = [&](std::string_view kind) {
     const auto& modules = seen.structure().modules;
@@ -320,7 +324,10 @@ void look_for_bounded_generator(const Case& seen, Findings& findings) {
                                             [&](const GraphNode& each) { return each.operation == kind; }));
   };
   if (looks < 2) return;
-  const bool fills = low < 0.05 && high > 0.9;
+  // Or until late nothing has been below zero, which a layer that nothing bounds would give from the start.
+  constexpr std::size_t kManyLooks = 6;
+  const bool is_never_negative = low >= 0 && looks >= kManyLooks && 2 * last_step > seen.symptoms.steps;
+  const bool fills = (low < 0.05 && high > 0.9) || is_never_negative;
   const bool is_sigmoid =
       (has("Sigmoid") || fills) && low >= -kSlack && high <= 1 + kSlack && (real_low < -0.2 || real_high > 1.3);
   const bool is_tanh =
@@ -468,7 +475,10 @@ bool sums_by_reduction(const Graph& graph) {
 void look_for_reduction(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
   const bool sums = graph != nullptr && (sums_by_reduction(*graph) || sums_over_samples(seen));
-  const bool fails = seen.is_ill() || seen.symptoms.is_rough || (seen.history.has_ended && !seen.symptoms.learns_well);
+  // Of a loss without a yardstick it is not known how far it can fall.
+  const bool falls_short =
+      seen.history.has_ended && !seen.symptoms.learns_well && std::isfinite(seen.symptoms.yardstick);
+  const bool fails = seen.is_ill() || seen.symptoms.is_rough || falls_short;
   if (!sums || !fails) return;
   findings.push_back(
       {"loss_reduction",

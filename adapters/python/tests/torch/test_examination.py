@@ -521,5 +521,5 @@ def test_what_a_discriminator_gets(tmp_path: Path) -> None:
         for optimizer in optimizers:
             optimizer.step()
     twt.detach()
-    low, high, made_low, made_high = records(tmp_path / "run")[0]["adversary_ranges"]
-    assert (low, high) == (-3, -3) and 0 < made_low < made_high < 1
+    low, high, made_low, made_high, noise = records(tmp_path / "run")[0]["adversary_ranges"]
+    assert (low, high, noise) == (-3, -3, 0) and 0 < made_low < made_high < 1

@@ -45,3 +45,19 @@ def test_optimizers_that_step_by_turns_are_told_apart() -> None:
         found.append(stale.see_step(optimizer, number))
         stale.remember(optimizer, number)
     assert found == [None, None, 1, 0, 1, 0]
+
+
+def test_master_weights_that_get_their_gradients_by_assignment_have_none_that_are_stale() -> None:
+    low = torch.ones(3, dtype=torch.bfloat16, requires_grad=True)
+    master = torch.ones(3)
+    optimizer, stale, found = torch.optim.SGD([master], lr=0.1), StaleGradients(), []
+    for number in range(4):
+        low.grad = None
+        stale.see_backward()
+        low.sum().backward()
+        stale.see_backward_end()
+        assert low.grad is not None
+        master.grad = low.grad.float()
+        found.append(stale.see_step(optimizer, number))
+        stale.remember(optimizer, number)
+    assert found == [None, 0, 0, 0]

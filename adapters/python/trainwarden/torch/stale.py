@@ -73,11 +73,15 @@ class StaleGradients:
         return found
 
     def see_backward_end(self) -> None:
-        """What it has added to is no less stale at the next one of an accumulation."""
+        """What it has added to is no less stale at the next one of an accumulation. What it has left as it was, it was not
+        about: another model's, or master weights in another precision, which get their gradients by assignment."""
         for sample in self._samples.values():
-            if sample.stale > 0 and not sample.is_renewed:
-                for used in sample.used:
-                    used.follow()
+            if sample.stale == 0 or sample.is_renewed:
+                continue
+            if all(used.is_unchanged() for used in sample.used):
+                sample.stale = 0
+            for used in sample.used:
+                used.follow()
 
     def see_step(self, optimizer: Optimizer, step: int) -> Optional[int]:
         """The optimizer steps: how many of its parameters that were looked at still had a used gradient? None: it has

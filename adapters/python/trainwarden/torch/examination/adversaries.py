@@ -27,6 +27,7 @@ class Adversaries:
         self._asked: Optional[str] = None
         self._targets: dict[str, torch.Tensor] = {}
         self._ranges: dict[tuple[int, str], torch.Tensor] = {}  # of what a model got that is "real", or "made"
+        self._noise: Optional[torch.Tensor] = None  # that was added to samples, as a standard deviation
 
     def forward_begins(self, model: Optional[torch.nn.Module], args: Any) -> None:
         given = next(tensors_in(args), None)
@@ -35,6 +36,8 @@ class Adversaries:
             return
         made = next((each for each in self._made if _is_of(given, each)), None)
         self._asked = ("made" if given.requires_grad else "fake") if made is not None else "real"
+        if made is not None and made.data_ptr() != given.data_ptr() and self._noise is None:
+            self._noise = (given.detach() - made.detach()).float().std()
         kind, value = (id(model), "real" if made is None else "made"), given if made is None else made
         if model is not None and kind not in self._ranges and len(self._ranges) < _MAX_KEPT and is_measurable(value) and value.numel() > 0:
             self._ranges[kind] = torch.stack(torch.aminmax(value.detach().float()))
@@ -68,7 +71,8 @@ class Adversaries:
         for (model, kind), made in self._ranges.items():
             real = self._ranges.get((model, "real"))
             if kind == "made" and real is not None:
-                numbers.add("adversary_ranges", torch.cat([real, made]))
+                noise = real.new_zeros(1) if self._noise is None else self._noise.reshape(1)
+                numbers.add("adversary_ranges", torch.cat([real, made, noise]))
                 return
 
 

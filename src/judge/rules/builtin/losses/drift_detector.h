@@ -7,7 +7,8 @@
 // σ is the noise from one step to the next, √(mean of squared differences / 2), which a trend does not inflate. Slack
 // is what noise alone adds, since b is the least of many averages. A drift is found when S > limit, it has lasted for
 // kLeastPoints, the average is not below what it was kLeastPoints ago, and what was lost, average - b, is at least
-// `lost` of what had been gained, start - b: so a loss that wavers near zero is none. Bounded state.
+// `lost` of what had been gained, start - b: so a loss that wavers near zero is none. And it is far more than the loss
+// has risen and fallen again by before, as where one task follows another. Bounded state.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,7 @@ class DriftDetector {
   void forget_drift();                            // what has risen so far has another reason
 
  private:
+  void follow_rise();
   double noise() const;
   double gained() const;
 
@@ -56,6 +58,8 @@ class DriftDetector {
   double cusum_ = 0;
   std::int64_t first_step_ = -1;
   std::int64_t points_ = 0;  // since S left zero
+  double rise_ = 0;          // the most that the average has been above the best since it was last near it
+  double usual_ = 0;         // the most of such rises that it has come back from
   std::deque<double> recent_;
 };
 

@@ -52,6 +52,33 @@ TEST(DriftDetector, AStepUpThatIsSmallAgainstWhatWasGainedIsNone) {
   EXPECT_EQ(first_drift(600, waver), -1);
 }
 
+TEST(DriftDetector, ARiseThatHasBeenOverBeforeIsUsual) {
+  // Each task of 120 steps begins higher and is learned; from step 960 on a rise is never over again.
+  const auto tasks = [](double last) {
+    return [=](std::int64_t step) {
+      const double in_task = static_cast<double>(step % 240);
+      const double rise = in_task < 120 ? in_task / 120 : std::max(0.0, 1 - (in_task - 120) / 40);
+      const double after = step < 960 ? 0 : last * static_cast<double>(step - 960);
+      return 1 + 3 * std::exp(-static_cast<double>(step) / 20) + (step < 200 ? 0 : 0.6 * rise) + after +
+             0.05 * noise(step);
+    };
+  };
+  // The first of these rises is a drift as far as one can know; whoever has seen it end takes the next ones for usual.
+  DriftDetector detector({});
+  std::int64_t drifts = 0, late = 0;
+  for (std::int64_t step = 0; step < 960; ++step) {
+    const bool is_drifting = detector.add(step, tasks(0)(step)).is_drifting;
+    drifts += is_drifting ? 1 : 0;
+    late += is_drifting && step >= 480 ? 1 : 0;
+  }
+  EXPECT_GT(drifts, 0);
+  EXPECT_EQ(late, 0);
+  std::int64_t found = -1;
+  for (std::int64_t step = 960; step < 1600 && found < 0; ++step)
+    found = detector.add(step, tasks(0.005)(step)).is_drifting ? step : -1;
+  EXPECT_GT(found, 960);
+}
+
 TEST(DriftDetector, TellsSinceWhenAndHowFast) {
   DriftDetector detector({});
   DriftReading reading;

@@ -1,9 +1,9 @@
 // LossDrift: a loss that slowly creeps up again from the best that it had reached.
 //
 // Source: profiler specification, rule 41: CUSUM on the loss against its own baseline, for drifts of 0.1 to 0.25 of its
-// noise a step (drift_detector.h has the formula). Ours: the size of what was lost; several optimizers make it a note;
-// while the learning rate is raised again to where it was the baseline is the loss of that time. State: a few numbers
-// for each loss.
+// noise a step (drift_detector.h has the formula). Ours: the size of what was lost; several optimizers or losses make
+// it a note; while the learning rate is raised again to where it was the baseline is the loss of that time. State: a
+// few numbers for each loss.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -58,8 +58,9 @@ class LossDrift final : public Rule {
       if (text.empty()) text = message(loss.spot, reading, window);
     }
     if (!evidence.empty()) {
-      return fired(std::move(text), kAdvice, std::move(evidence),
-                   facts_.has_several_optimizers() ? Severity::kInfo : Severity::kWarning);
+      // Of several losses one may rise while their sum falls, as where a model is to deceive a part of itself.
+      const bool is_part = facts_.has_several_optimizers() || losses.tensors.size() > 1;
+      return fired(std::move(text), kAdvice, std::move(evidence), is_part ? Severity::kInfo : Severity::kWarning);
     }
     if (is_judged) return Verdict::ok();
     return Verdict::insufficient_data(
@@ -119,7 +120,8 @@ rise has lasted for 30 losses and still goes on, and at least `lost` of what had
 again. It finds drifts of 0.1 to 0.25 of the noise a step, long before the loss is worse than ever. Evidence: `cusum` and
 `lost`.
 
-The first 50 losses are used to learn the noise. With several optimizers a drift is a note. A learning rate that returns
+The first 50 losses are used to learn the noise. A loss that has risen before and come down again must rise half as much
+again. With several optimizers, or several losses in a step, a drift is a note. A learning rate that returns
 to a level it had before (warm restarts, cycles) starts the baseline anew. A loss that rises on purpose fires: where a curriculum
 makes the task harder, or in reinforcement learning, whose loss grows with the returns; judge those with
 `collection_names` of losses that should fall.)";

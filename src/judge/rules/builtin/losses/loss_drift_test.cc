@@ -56,6 +56,20 @@ TEST(LossDrift, SeveralOptimizersAndRestarts) {
   EXPECT_FALSE(steps_with(judge(loss_run(350, loss), "LossDrift"), Outcome::kFired).empty());
 }
 
+TEST(LossDrift, OneOfSeveralLossesIsANote) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 350; ++step) {
+    run.add({.step = step,
+             .tensors = {scalar("loss", static_cast<float>(drifting(0.01)(step)), {"losses"}),
+                         scalar("other", 1, {"losses"})},
+             .mode = Mode::kTrain});
+  }
+  const auto verdicts = judge(run, "LossDrift");
+  const Steps fired = steps_with(verdicts, Outcome::kFired);
+  ASSERT_FALSE(fired.empty());
+  for (const std::int64_t step : fired) EXPECT_EQ(verdicts.at(step).severity, Severity::kInfo);
+}
+
 TEST(LossDrift, ARateThatIsRaisedAgainStepByStep) {
   const auto rate = [](std::int64_t step) {  // 0.1, down to 0.01 in 150 steps, and up to 0.1 again in another 150
     return 0.1 - 0.0006 * static_cast<double>(step < 150 ? step : 300 - step);
