@@ -272,7 +272,8 @@ void look_for_mixed_axes(const Case& seen, Findings& findings) {
   if (other < 0.3 && !is_of_channels) return;
   // Else it may be a texture that repeats itself; so it is where rows that follow each other are as alike.
   const double axis = median_of(seen.history, "input_shape", 1), rows = median_of(seen.history, "neighbours", 4);
-  const bool is_of_the_axis = axis >= 2 && std::fmod(static_cast<double>(lag), axis) == 0 && !(rows > next);
+  const bool is_of_the_axis =
+      axis >= 2 && std::fmod(static_cast<double>(lag), axis) == 0 && !(rows > 0.3 && rows > 0.8 * next);
   findings.push_back({"inputs_scrambled",
                       is_of_the_axis ? 0.8 : 0.4,
                       fmt::format("Elements of the input that lie {} apart are more alike than neighbours: axes were "

@@ -59,7 +59,7 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
 
 // In each evaluation, as by an average of weights that is put in for it and not taken out, or a state that is loaded.
 void look_for_changes_in_evaluations(const Case& seen, Findings& findings) {
-  constexpr double kEnough = 3;
+  constexpr double kEnough = 2;
   const double changed = seen.history.evaluated_changed, compared = seen.history.evaluated_seen;
   const double elsewhere = seen.history.outside_changed - changed;
   if (changed < kEnough || changed < compared || elsewhere > 0 || seen.symptoms.is_adversarial) return;
