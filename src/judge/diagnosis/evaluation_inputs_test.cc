@@ -58,6 +58,42 @@ TEST(EvaluationInputs, WeightsThatAreOthersAfterAnEvaluation) {
   EXPECT_LT(confidence({2, 10, 1, 1}), 0.8);  // elsewhere, too
 }
 
+TEST(Inputs, OfAnyScaleBeforeABatchNorm) {
+  const auto cause = [](const char* first) {
+    TrainingUnderTest training;
+    training.modules =
+        fmt::format(R"({{"name":"0","kind":"{}","leaf":true}},{{"name":"2","kind":"Linear","leaf":true}})", first);
+    training.loss_at_end = 0.6;
+    training.numbers = {{"input", {400, 2600, 0, 1e5, 0.1, 0}}, {"input_scales", {300, 0.1}}, {"input_shape", {16, 4}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("Linear"), "input_scale");
+  EXPECT_EQ(cause("BatchNorm1d"), "");
+}
+
+TEST(Wiring, WhatTheLastOfSeveralBlocksGivesToNoNextOne) {
+  const auto cause = [](int cut) {  // 12 blocks, of which one gets no gradient
+    TrainingUnderTest training;
+    training.parameters.clear();
+    training.modules.clear();
+    for (int i = 0; i < 12; ++i) {
+      const char* const comma = i == 0 ? "" : ",";
+      training.parameters += fmt::format(
+          R"({}{{"name":"blocks.{}.weight","shape":[8,8],"dtype":"float32","trainable":true,"optimizers":[0]}})", comma,
+          i);
+      training.modules += fmt::format(R"({}{{"name":"blocks.{}","kind":"Linear","leaf":true}})", comma, i);
+    }
+    training.gradient = Values(12, 0.1);
+    training.gradient[static_cast<std::size_t>(cut)] = -1;
+    TrainingHistory history = training.history();
+    history.structure.layers.clear();
+    for (int i = 0; i < 12; ++i) history.structure.layers.push_back(fmt::format("blocks.{}", i));
+    return confidence_of(diagnose(history), "graph_cut");
+  };
+  EXPECT_LT(cause(11), 0.5);
+  EXPECT_GT(cause(4), 0.8);
+}
+
 TEST(Order, OfTheBeginningAloneIsACurriculum) {
   const auto cause = [](std::int64_t mixed_from) {
     TrainingUnderTest training;

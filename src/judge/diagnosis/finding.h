@@ -47,6 +47,7 @@ struct Case {
 using Findings = std::vector<CauseFinding>;
 // Each adds what it finds. One file a class of faults.
 void look_at_wiring(const Case& seen, Findings& findings);
+void look_at_cuts(const Case& seen, Findings& findings);  // parts that no gradient reaches
 void look_at_rates(const Case& seen, Findings& findings);
 void look_at_rounding(const Case& seen, Findings& findings);
 void look_at_start(const Case& seen, Findings& findings);  // initialisation, activations

@@ -196,7 +196,15 @@ bool is_column_of_numbers(const Case& seen) {
   return median_of(seen.history, "float_inputs", 0) > 0.5 && seen.snapshots().front().at("input_shape", 1) == 1;
 }
 
+// Does batch norm come before all other layers, so that it does not matter on which scale inputs are?
+bool begins_with_norm(const Case& seen) {
+  const auto& layers = seen.structure().layers;
+  const Module* const first = layers.empty() ? nullptr : seen.structure().module(layers.front());
+  return first != nullptr && contains(first->kind, "BatchNorm");
+}
+
 void look_for_input_scale(const Case& seen, Findings& findings) {
+  if (begins_with_norm(seen)) return;
   const bool is_number = !(median_of(seen.history, "float_inputs", 0) < 0.5);
   double mean = is_number ? median_of(seen.history, "input", kMean) : 0,
          deviation = is_number ? median_of(seen.history, "input", kDeviation) : 0;
