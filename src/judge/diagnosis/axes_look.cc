@@ -35,7 +35,8 @@ SoftmaxBehind softmax_behind(const Graph& graph, std::size_t at) {
     if (node.operation == "Transpose" || node.operation == "T")
       found.is_swapped = !found.is_swapped;
     else if (!is_one_of(node.operation, {"View", "UnsafeView", "ReshapeAlias", "Expand", "Clone", "Alias", "ToCopy",
-                                         "NativeDropout", "FusedDropout", "MaskedFill"}))
+                                         "NativeDropout", "FusedDropout", "MaskedFill"}) &&
+             !(node.operation == "Mul" && node.from.size() == 1))  // dropout may be a product with what is kept
       return {};
     at = node.from.front();
   }
@@ -48,7 +49,10 @@ bool is_other_axis(const SoftmaxBehind& softmax, std::size_t operand) {
   if (!axes || !dim || *axes < 2) return false;
   const double taken = *dim < 0 ? *dim + *axes : *dim;
   const double last = *axes - 1, before = *axes - 2;
-  if (taken != last && taken != before) return *axes <= 3;
+  // Over the heads, for instance. What is not as long as it is wide may be no attention.
+  const auto queries = setting_of(*softmax.node, "queries");
+  if (taken != last && taken != before)
+    return *axes <= 3 || (queries && *queries > 1 && queries == setting_of(*softmax.node, "keys"));
   const bool sums_last = (operand == 0) != softmax.is_swapped;
   return taken != (sums_last ? last : before);
 }

@@ -217,6 +217,34 @@ void look_for_ignored_code(const Case& seen, Findings& findings) {
                       seen.place("loss")});
 }
 
+// A mean over all elements beside a divergence that is a sum over the code: the divergence outweighs it, and goes to
+// zero.
+void look_for_outweighed_reconstruction(const Case& seen, Findings& findings) {
+  constexpr double kNothing = 0.02, kSome = 0.6;
+  const Graph* const graph = seen.graph();
+  const Symptoms& symptoms = seen.symptoms;
+  if (graph == nullptr || !samples_a_code(seen) || !seen.reconstructs() || !(symptoms.skill < kSome)) return;
+  const bool is_mean = std::any_of(graph->nodes.begin(), graph->nodes.end(), [](const GraphNode& node) {
+    const auto reduction = node.settings.find("reduction");
+    return reduction != node.settings.end() && reduction->second == 1;
+  });
+  const std::size_t count = seen.snapshots().size();
+  const std::size_t late = count - std::min<std::size_t>(count, 3);
+  const double rest = median_of(seen.history, "loss", 0, late) - median_of(seen.history, "compared_loss", 0, late);
+  if (!is_mean || !symptoms.is_seen_late || !(std::abs(rest) < kNothing) || symptoms.has_diverged) return;
+  std::vector<std::string> evidence = seen.course();
+  evidence.insert(evidence.begin(), fmt::format("beside the error of the reconstruction, a mean over its elements, the "
+                                                "loss has come to {}: the code says next to nothing",
+                                                number(rest)));
+  findings.push_back({"posterior_collapse",
+                      0.8,
+                      "The divergence of the code outweighs the reconstruction and has gone to zero",
+                      std::move(evidence),
+                      {},
+                      0,
+                      seen.place("loss")});
+}
+
 }  // namespace
 
 void look_at_collapse(const Case& seen, Findings& findings) {
@@ -226,6 +254,7 @@ void look_at_collapse(const Case& seen, Findings& findings) {
   look_for_prior(seen, findings);
   look_for_dead_code(seen, findings);
   look_for_ignored_code(seen, findings);
+  look_for_outweighed_reconstruction(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

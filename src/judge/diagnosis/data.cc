@@ -218,6 +218,7 @@ void look_for_order(const Case& seen, Findings& findings) {
 // The same of targets that are 0 or 1: batches of one of them only, where a batch of samples at random has both.
 void look_for_order_of_binary(const Case& seen, Findings& findings) {
   constexpr double kMany = 0.6, kByChance = 0.05, kMinSamples = 8;
+  constexpr std::size_t kMinLooks = 4;
   std::size_t pure = 0, batches = 0, ones = 0, pure_later = 0, later = 0;
   double sum = 0;
   for (const Snapshot& snapshot : seen.snapshots()) {
@@ -234,7 +235,7 @@ void look_for_order_of_binary(const Case& seen, Findings& findings) {
   }
   if (is_mixed_later(pure_later, later) || is_too_early(seen)) return;
   const double samples = median_of(seen.history, "input_shape", 0);
-  if (batches < 8 || samples < kMinSamples || ones == 0 || ones == pure || seen.symptoms.is_adversarial) return;
+  if (batches < kMinLooks || samples < kMinSamples || ones == 0 || ones == pure || seen.symptoms.is_adversarial) return;
   const double share = sum / static_cast<double>(batches), larger = std::max(share, 1 - share);
   if (static_cast<double>(pure) < kMany * static_cast<double>(batches) || std::pow(larger, samples) > kByChance) return;
   findings.push_back({"data_not_shuffled",

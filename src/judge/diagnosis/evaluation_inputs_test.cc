@@ -58,6 +58,53 @@ TEST(EvaluationInputs, WeightsThatAreOthersAfterAnEvaluation) {
   EXPECT_LT(confidence({2, 10, 1, 1}), 0.8);  // elsewhere, too
 }
 
+// Of 8 places, with a softmax over this axis of [samples, heads, queries, keys].
+TEST(Axes, AnAttentionWhoseWeightsSumToOneOverTheHeads) {
+  const auto cause = [](int axis, int keys) {
+    return cause_of_graph(fmt::format(
+        R"([["Bmm",[1,5],{{}}],["View",[2],{{"sizes":[64,8,8]}}],["Mul",[3],{{}}],["Softmax",[4],{{"dim":{},"axes":4,"queries":8,"keys":{}}}],)"
+        R"(["leaf",[],{{}}],["leaf",[],{{}}]])",
+        axis, keys));
+  };
+  EXPECT_EQ(cause(1, 8), "softmax_dimension");
+  EXPECT_EQ(cause(3, 8), "");
+  EXPECT_EQ(cause(1, 5), "");  // capsules, perhaps
+}
+
+TEST(Loss, ASigmoidInAnErrorOfOnesOwnBesideOtherTerms) {
+  const auto cause = [](double low, double high) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared =
+        R"({"function":"mse_loss","predicted":[16,4],"target":[16,4],"predicted_dtype":"float32","target_dtype":"float32"})";
+    training.graph = R"([["Add",[1,2],{}],["Div",[3],{"factor":1}],["leaf",[],{}],["Sum",[4],{"sizes":[16,4]}],)"
+                     R"(["Pow",[5],{"exponent":2}],["Sub",[6],{}],["Sigmoid",[7],{}],["leaf",[],{}]])";
+    training.numbers = {{"target", {0.1, 1, low, high, 0, 0}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause(-0.8, 2), "output_activation");
+  EXPECT_EQ(cause(0, 1), "");
+}
+
+TEST(Collapse, ADivergenceThatOutweighsTheReconstruction) {
+  const auto told = [](double rest, double late) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.compared =
+        R"({"function":"mse_loss","predicted":[16,4],"target":[16,4],"predicted_dtype":"float32","target_dtype":"float32"})";
+    training.graph =
+        R"([["Add",[1,2],{}],["MseLoss",[3],{"reduction":1}],["Sum",[3],{"sizes":[16]}],["Exp",[4],{}],["leaf",[],{}]])";
+    training.loss_at_start = 0.8;
+    training.loss_at_end = late + rest;
+    training.compared_at_end = late;
+    training.numbers = {{"target_is_input", {1}}, {"target_mean", {0, 0, 0, 0}}, {"target_square", {1, 1, 1, 1}}};
+    return is_told(training.diagnosis(), "posterior_collapse");
+  };
+  EXPECT_TRUE(told(0, 0.8));
+  EXPECT_FALSE(told(2, 0.8));   // the code says something
+  EXPECT_FALSE(told(0, 0.05));  // and what is reconstructed is like what it is to be
+}
+
 TEST(Inputs, OfAnyScaleBeforeABatchNorm) {
   const auto cause = [](const char* first) {
     TrainingUnderTest training;

@@ -50,11 +50,12 @@ void look_at_wiring(const Case& seen, Findings& findings);
 void look_at_cuts(const Case& seen, Findings& findings);  // parts that no gradient reaches
 void look_at_rates(const Case& seen, Findings& findings);
 void look_at_rounding(const Case& seen, Findings& findings);
-void look_at_start(const Case& seen, Findings& findings);  // initialisation, activations
-void look_at_graph(const Case& seen, Findings& findings);  // of the loss, as a whole
-void look_at_axes(const Case& seen, Findings& findings);   // of softmax and sums, of time
-void look_at_masks(const Case& seen, Findings& findings);  // of attention
-void look_at_signs(const Case& seen, Findings& findings);  // of what a loss is made of
+void look_at_start(const Case& seen, Findings& findings);      // initialisation, activations
+void look_at_graph(const Case& seen, Findings& findings);      // of the loss, as a whole
+void look_at_axes(const Case& seen, Findings& findings);       // of softmax and sums, of time
+void look_at_masks(const Case& seen, Findings& findings);      // of attention
+void look_at_signs(const Case& seen, Findings& findings);      // of what a loss is made of
+void look_at_broadcast(const Case& seen, Findings& findings);  // shapes that meet in a loss
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_padding(const Case& seen, Findings& findings);
 void look_at_inputs(const Case& seen, Findings& findings);
