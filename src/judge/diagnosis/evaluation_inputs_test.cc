@@ -48,6 +48,25 @@ TEST(EvaluationInputs, TokensOfAnotherVocabulary) {
   EXPECT_NE(cause({0.35, 0.3, 0.2, 0.15, 0, 0, 0, 0}), "evaluation_preprocessing");
 }
 
+TEST(Generalisation, AnEvaluationThatHasComeDownAgain) {
+  const auto told = [](std::vector<double> losses) {
+    TrainingUnderTest training;
+    training.loss_at_end = 0.02;
+    TrainingHistory history = training.history();
+    double step = 0;
+    for (const double loss : losses) {
+      step += 40;
+      take_record(
+          history,
+          {{"step", {step}}, {"eval_after", {step}}, {"eval_calls", {1}}, {"eval_loss", {loss}}, {"eval_losses", {1}}},
+          static_cast<std::int64_t>(step));
+    }
+    return confidence_of(diagnose(history), "overfitting") > 0.5;
+  };
+  EXPECT_TRUE(told({0.4, 0.5, 0.8, 1.2, 1.5}));
+  EXPECT_FALSE(told({0.4, 3.5, 2.1, 1.7, 1.5}));
+}
+
 TEST(EvaluationInputs, WeightsThatAreOthersAfterAnEvaluation) {
   const auto confidence = [](Values outside) {
     return confidence_with({{"outside", std::move(outside)}}, "weights_changed_outside_step");

@@ -55,9 +55,19 @@ void look_for_learning_by_heart(const Case& seen, Findings& findings) {
                       {}});
 }
 
+// Since its worst the evaluation has come down again by much: what rose was a part of the loss that learns later.
+bool has_come_down_again(const Case& seen) {
+  constexpr double kMuch = 0.6;
+  double worst = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (std::isfinite(each.loss) && each.after_step > seen.symptoms.eval_best_after) worst = std::max(worst, each.loss);
+  }
+  return seen.symptoms.eval_late < kMuch * worst;
+}
+
 void look_for_overfitting(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
-  if (never_generalised(seen)) return;  // it had nothing to lose
+  if (never_generalised(seen) || has_come_down_again(seen)) return;  // it had nothing to lose, or learns still
   if (symptoms.evaluations < 3 || symptoms.is_adversarial || !(symptoms.compared_late >= 0)) return;
   const double train = symptoms.compared_late, late = symptoms.eval_late, best = symptoms.eval_best;
   const bool fails_apart = best > symptoms.yardstick && learns_new_samples(seen);
