@@ -152,18 +152,22 @@ class Examiner:
             self._level = _LIGHT
 
     def _begin_evaluation(self) -> None:
-        if not self._writer.has_evaluation:
-            self._writer.evaluation = Evaluation(self._step)
+        evaluation = self._writer.evaluation
+        if evaluation is None or (evaluation.after_step != self._step and not evaluation.has_seen):
+            if evaluation is not None:
+                evaluation.end_steps()
+            evaluation = self._writer.evaluation = Evaluation(self._step)
             self._rhythm.evaluation_follows(self._step)
         self._level = _LIGHT if self._allowance.may_evaluate(self._step) else _NONE
         if self._level == _LIGHT:
-            self._writer.evaluation.begin_step()
+            evaluation.begin_step()
 
     def is_due(self) -> bool:
         """A step ends that was only counted. Is there time to look at the next one? Asked for some of these steps."""
         if not self.is_on or self._evaluates:
             return False
-        if self._rhythm.is_around(self._hook.mode_step + 1) and not self._is_interrupted:
+        rhythm = self._rhythm  # asked in each of these steps
+        if rhythm.is_waiting and rhythm.is_around(self._hook.mode_step + 1) and not self._is_interrupted:
             return True
         self._quiet = (self._quiet + 1) % _ASKED_EVERY
         if self._quiet != 0:

@@ -12,6 +12,7 @@ class Rhythm:
 
     def __init__(self, first_step: int = 0) -> None:
         self.last = first_step - 1  # after which an evaluation has come
+        self.is_waiting = False  # is a next one expected?
         self._next = -2  # after which one is expected
         self._waited = 0
 
@@ -22,7 +23,8 @@ class Rhythm:
             return
         self.last = step
         self._waited += 1
-        self._next = step + distance if distance > 1 and self._waited <= _MAX_WAITED else -2
+        self.is_waiting = distance > 1 and self._waited <= _MAX_WAITED
+        self._next = step + distance if self.is_waiting else -2
 
     def is_around(self, step: int) -> bool:
         """Is it the step before the next evaluation, or the one after it?"""
