@@ -49,7 +49,7 @@ TEST(EvaluationInputs, TokensOfAnotherVocabulary) {
 }
 
 TEST(Generalisation, AnEvaluationThatHasComeDownAgain) {
-  const auto told = [](std::vector<double> losses) {
+  const auto alarms = [](std::vector<double> losses) {
     TrainingUnderTest training;
     training.loss_at_end = 0.02;
     TrainingHistory history = training.history();
@@ -63,8 +63,8 @@ TEST(Generalisation, AnEvaluationThatHasComeDownAgain) {
     }
     return confidence_of(diagnose(history), "overfitting") > 0.5;
   };
-  EXPECT_TRUE(told({0.4, 0.5, 0.8, 1.2, 1.5}));
-  EXPECT_FALSE(told({0.4, 3.5, 2.1, 1.7, 1.5}));
+  EXPECT_TRUE(alarms({0.4, 0.5, 0.8, 1.2, 1.5}));
+  EXPECT_FALSE(alarms({0.4, 3.5, 2.1, 1.7, 1.5}));
 }
 
 TEST(EvaluationInputs, WeightsThatAreOthersAfterAnEvaluation) {
@@ -106,7 +106,7 @@ TEST(Loss, ASigmoidInAnErrorOfOnesOwnBesideOtherTerms) {
 }
 
 TEST(Collapse, ADivergenceThatOutweighsTheReconstruction) {
-  const auto told = [](double rest, double late) {
+  const auto collapses = [](double rest, double late) {
     TrainingUnderTest training;
     training.has_labels = false;
     training.compared =
@@ -119,9 +119,9 @@ TEST(Collapse, ADivergenceThatOutweighsTheReconstruction) {
     training.numbers = {{"target_is_input", {1}}, {"target_mean", {0, 0, 0, 0}}, {"target_square", {1, 1, 1, 1}}};
     return is_told(training.diagnosis(), "posterior_collapse");
   };
-  EXPECT_TRUE(told(0, 0.8));
-  EXPECT_FALSE(told(2, 0.8));   // the code says something
-  EXPECT_FALSE(told(0, 0.05));  // and what is reconstructed is like what it is to be
+  EXPECT_TRUE(collapses(0, 0.8));
+  EXPECT_FALSE(collapses(2, 0.8));   // the code says something
+  EXPECT_FALSE(collapses(0, 0.05));  // and what is reconstructed is like what it is to be
 }
 
 TEST(Inputs, OfAnyScaleBeforeABatchNorm) {
