@@ -223,8 +223,8 @@ void look_for_order_of_binary(const Case& seen, Findings& findings) {
   double sum = 0;
   for (const Snapshot& snapshot : seen.snapshots()) {
     const double mean = snapshot.at("target", 0), low = snapshot.at("target", 2), high = snapshot.at("target", 3);
-    if (!std::isfinite(mean) || low < 0 || high > 1) continue;
-    if (low != high && (low != 0 || high != 1)) return;  // other numbers
+    if (!std::isfinite(mean)) continue;
+    if (low < 0 || high > 1 || (low != high && (low != 0 || high != 1))) return;  // other numbers
     ++batches;
     sum += mean;
     pure += low == high ? 1 : 0;

@@ -43,8 +43,7 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
   if (steps == 0 || largest < 1e-5 || (is_limit && has_critic)) return;
   const bool is_slight = largest < 3e-4 && steps == looked;  // as by a decay of the program's own
   // Moved for the second of two passes, and moved back for the step: a search for flat minima.
-  const bool is_moved_back =
-      !is_limit && !seen.symptoms.is_adversarial && steps == looked && median_of(seen.history, "calls", 0) >= 2;
+  const bool is_moved_back = !is_limit && steps == looked && median_of(seen.history, "calls", 0) >= 2;
   findings.push_back(
       {"weights_changed_outside_step",
        is_slight || is_moved_back ? 0.4
