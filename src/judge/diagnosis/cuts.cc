@@ -88,7 +88,9 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
   if (!cut.empty() && steady > 0) {
     // A loss of differences, or of gradients, has none for a last bias.
     const bool is_one_bias = cut.size() == 1 && cut[0].size() > 4 && cut[0].compare(cut[0].size() - 4, 4, "bias") == 0;
-    const bool is_spare = cut.size() * 8 < trained && are_of_the_last_block(seen, facts, cut);
+    constexpr std::size_t kMaxSpare = 16;
+    const bool is_spare =
+        cut.size() <= kMaxSpare && cut.size() * 8 < trained && are_of_the_last_block(seen, facts, cut);
     findings.push_back({"graph_cut",
                         is_one_bias || is_spare ? 0.35 : 0.91,  // some stages of a training leave parts out on purpose
                         fmt::format("No gradient reaches {}, although {} called in every forward pass", listed(cut),

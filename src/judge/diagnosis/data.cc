@@ -146,7 +146,7 @@ bool do_classes_follow_each_other(const Case& seen) {
     if (labels == nullptr || labels->size() < 3) continue;
     double total = 0;
     for (const double each : *labels) total += each;
-    if (total < kMinSamples) continue;
+    if (!(total >= kMinSamples) || !std::isfinite(total)) continue;
     Values share = *labels;
     for (double& each : share) each /= total;
     Values sorted = share;

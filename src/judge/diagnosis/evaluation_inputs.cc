@@ -85,14 +85,16 @@ FeatureLooks features_of(const Case& seen, const std::string& name) {
       shape = each.numbers.find("eval_input_shape");
     }
   }
+  if (looks.evaluation == nullptr) return looks;
+  // Of tokens it does not matter how many a sample has.
+  const bool are_tokens = median_of(seen.history, "float_inputs", name == "features" ? 0 : 1) == 0;
   for (const Snapshot& snapshot : seen.snapshots()) {
     const Values* const found = snapshot.find(name);
-    if (found == nullptr || looks.evaluation == nullptr || found->size() != looks.evaluation->size()) continue;
+    if (found == nullptr || found->size() != looks.evaluation->size()) continue;
     const Values* const ours = snapshot.find("input_shape");
-    const bool is_alike = ours != nullptr && shape != nullptr && ours->size() == shape->size() &&
+    const bool is_alike = ours != nullptr && shape != nullptr && !ours->empty() && ours->size() == shape->size() &&
                           std::equal(ours->begin() + 1, ours->end(), shape->begin() + 1);
-    if (is_alike || median_of(seen.history, "float_inputs", name == "features" ? 0 : 1) == 0)
-      looks.training.push_back(found);
+    if (is_alike || are_tokens) looks.training.push_back(found);
   }
   return looks;
 }

@@ -73,8 +73,8 @@ class StaleGradients:
         return found
 
     def see_backward_end(self) -> None:
-        """What it has added to is no less stale at the next one of an accumulation. What it has left as it was, it was not
-        about: another model's, or master weights in another precision, which get their gradients by assignment."""
+        """What it has added to is no less stale at the next one of an accumulation. Gradients that it has
+        left as they were are another model's, or those of master weights in another precision, which are assigned."""
         for sample in self._samples.values():
             if sample.stale == 0 or sample.is_renewed:
                 continue
