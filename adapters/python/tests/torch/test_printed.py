@@ -41,7 +41,7 @@ def test_lines_come_with_the_step_that_they_follow(tmp_path: Path, capsys: pytes
         print(f"epoch {epoch} val acc 0.{epoch}5", file=sys.stderr if epoch == 1 else sys.stdout)
     twt.detach()
     print("val acc after all of it 0.5")
-    assert lines_of(tmp_path / "run") == [[4 * epoch + 4, True, f"epoch {epoch} val acc 0.{epoch}5"] for epoch in range(3)]
+    assert lines_of(tmp_path / "run") == [[4 * epoch + 3, True, f"epoch {epoch} val acc 0.{epoch}5"] for epoch in range(3)]
     out, err = capsys.readouterr()
     assert out.count("\n") == 6 and err.count("val acc") == 1
 

@@ -125,7 +125,7 @@ class Examiner:
         if not self._evaluates:
             self._step = self._hook.mode_step
         else:
-            self._step = max(0, self._count_steps()[0] - 1)  # the last one that has ended, if it was only counted, too
+            self._step = self._last_train_step()
         if not self.is_on:
             return
         self._look = None
@@ -451,7 +451,7 @@ class Examiner:
     def line_printed(self, line: str) -> None:
         """By the program, of what it has evaluated, perhaps."""
         evaluation = self._writer.evaluation
-        step = evaluation.after_step if evaluation is not None else self._count_steps()[0]
+        step = evaluation.after_step if evaluation is not None else self._last_train_step()
         self._writer.printed.add(step, self._evaluates or evaluation is not None, line)
 
     # Writing.
@@ -519,6 +519,10 @@ class Examiner:
         here = self._hook.mode_step
         there = self._hook.global_step - here
         return (there, here) if self._evaluates else (here, there)
+
+    def _last_train_step(self) -> int:
+        """The last one that has ended, also where it was only counted."""
+        return max(0, self._count_steps()[0] - 1)
 
     def _steps_ended(self) -> tuple[int, int]:
         """Since the first one."""
