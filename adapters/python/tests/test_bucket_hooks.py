@@ -102,7 +102,8 @@ ADDING = """
 import os, sys, time, trainwarden as tw
 with tw.Hook(sys.argv[1], save_all=True) as hook:
     hook.step()
-while tw._spool._copies[hook.run_dir]._is_sending():
+copy = tw._spool._copies[hook.run_dir]
+while copy._is_sending() or copy._process.poll() is None:  # it lets go of its lock a little before it is gone
     time.sleep(0.02)
 os.mkdir(os.path.join(hook.run_dir, "more"))
 open(os.path.join(hook.run_dir, "more", "late.txt"), "w").write("late")

@@ -2,13 +2,24 @@
 
 import hashlib
 import importlib
+import importlib.metadata
 import os
 
 import numpy as np
 
-keras = importlib.import_module(os.environ.get("KERAS_PACKAGE", "keras"))
+package = os.environ.get("KERAS_PACKAGE", "keras")
+is_keras_2 = importlib.metadata.version(package).startswith("2.")
+# XLA makes a product and a sum one operation, rounded once, where both are in one loop; not for such a processor. TensorFlow
+# takes other operations where a value is used once and where it is used twice. In which programs either shows depends on the
+# processor.
+if not is_keras_2:  # whose XLA knows no such flag
+    os.environ["XLA_FLAGS"] = "--xla_cpu_max_isa=SSE4_2"
+keras = importlib.import_module(package)
 layers = keras.layers
-is_keras_2 = keras.__version__.startswith("2.")
+if is_keras_2 or keras.backend.backend() == "tensorflow":
+    import tensorflow as tf
+
+    tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
 
 
 def images(count=96):
