@@ -91,16 +91,27 @@ function(tw_wants_tests result)
   endif()
 endfunction()
 
-# tw_tests(NAME [OPTIMISED] [EVERYWHERE] [TOGETHER] SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME,
-# each of its cases a CTest test. OPTIMISED is for those that compute for minutes: templates of the floors are taken from the
+# tw_apart(TARGET...): built on demand and with all tests. The gate, which has those of programs, builds what it runs.
+function(tw_apart)
+  if(NOT TRAINWARDEN_TESTS STREQUAL "all")
+    set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
+# tw_tests(NAME [OPTIMISED] [EVERYWHERE | APART] [TOGETHER] SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program
+# NAME, each of its cases a CTest test. OPTIMISED is for those that compute for minutes: templates of the floors are taken from the
 # test's object. EVERYWHERE: whichever tests TRAINWARDEN_TESTS asks for, since what it tests can fail in one build alone.
+# APART: with all tests only, since tests of the program that it is a part of are in the gate.
 # TOGETHER: all cases are one CTest test, for programs that take longer to start than most cases do: LibTorch takes 0.6 s of
 # a CPU. The gate counts the cases all the same (scripts/test_report.py).
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
 # ThreadSanitizer (target tw_threads_tests). Under sanitizers TW_SANITIZED is defined, for what takes too long then.
 function(tw_tests name)
-  cmake_parse_arguments(arg "OPTIMISED;EVERYWHERE;TOGETHER" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED;EVERYWHERE;APART;TOGETHER" "" "SOURCES;LINK;LABELS" ${ARGN})
   tw_wants_tests(wanted)
+  if(arg_APART AND NOT TRAINWARDEN_TESTS STREQUAL "all")
+    set(wanted OFF)
+  endif()
   if(NOT TRAINWARDEN_DEVELOPER OR NOT (wanted OR arg_EVERYWHERE))
     return()
   endif()

@@ -60,7 +60,22 @@ rivals_environment() {
   export TRAINWARDEN_SWIFT_PYTHON=$PWD/$rivals/swift/bin/python
 }
 
-# Without it the tests that compare with them are skipped; that this is so is one failure.
+# begin_rivals: makes them while other stages compile.
+rivals_pid=""
+begin_rivals() {
+  need_packages python
+  mkdir -p build
+  say "fetching rivals and foreign readers from PyPI, beside what follows (log: build/rivals.log)"
+  (rivals_environment) </dev/null >build/rivals.log 2>&1 &
+  rivals_pid=$!
+}
+
+# Without it the tests that compare with them are skipped; that this is so is one failure. What has failed beside other
+# stages is tried once more.
 rivals_for_tests() {
+  while [[ -n $rivals_pid ]] && kill -0 "$rivals_pid" 2>/dev/null; do
+    sleep "$progress_seconds"
+    say "  $(last_words build/rivals.log)"
+  done
   if ! rivals_environment; then fail "the rivals' Python cannot be made: what compares with them is skipped"; fi
 }

@@ -34,7 +34,8 @@ ctest_stage() {
   local preset=$1 log=$PWD/build/$1/ctest.log report=$PWD/build/$1/ctest.xml
   shift
   rm -rf "build/$preset/cases"
-  run_tests "$preset" "$report" "$log" "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(nproc)" \
+  # One more than there are CPUs: some wait for clusters and servers.
+  run_tests "$preset" "$report" "$log" "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" \
     --output-on-failure --output-junit "$report" "$@"
 }
 
@@ -201,13 +202,14 @@ readonly test_begin=$EPOCHSECONDS
 # those of the release build: "programs" where the floors' own run with sanitizers, or "all".
 quick_stages() {
   local run=$1 tests=$2
-  "$run" "rivals and foreign readers" rivals_for_tests
+  begin_rivals
   "$run" "a mail server" mail_server_for_tests
   "$run" "a cluster" cluster_for_tests
   "$run" "a host for ssh" ssh_host_for_tests
   "$run" "containers" containers_for_tests
   "$run" "checks of the sources" source_checks
   "$run" "release: build" release_build "$tests"
+  "$run" "rivals and foreign readers" rivals_for_tests
   "$run" "release: tests" release_tests
   "$run" "Python package" python_tests
   "$run" "page" page_tests
