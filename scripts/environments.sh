@@ -101,8 +101,8 @@ torch2_tests() {
 frameworks_tests() {
   local set=frameworks/new tests=adapters/python/tests
   ready_environment "$set" || return 0
-  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $tests/keras $tests/conformance \
-    -k "${2:-keras or tensorflow}"
+  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" --dist loadfile $tests/keras \
+    $tests/conformance -k "${2:-keras or tensorflow}"
   KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k "${1:-keras}"
   if "build/$set/bin/python" -c "import torch" 2>/dev/null; then
     KERAS_BACKEND=torch environment_tests "$set" "python on Keras, PyTorch" $tests/keras $tests/conformance \
