@@ -97,34 +97,45 @@ torch2_tests() {
   environment_tests "$set" "python on PyTorch 2, ${set#*/}" --dist loadfile adapters/python/tests/torch "$@"
 }
 
-# Keras on its backends, and JAX. [SELECTION on JAX [SELECTION on TensorFlow]]
+# framework_folders PART FOLDER...: where the tests are, of `conformance` (what each adapter must do) or of all.
+framework_folders() {
+  local part=$1
+  shift
+  if [[ $part == all ]]; then echo "$@"; fi
+  echo adapters/python/tests/conformance
+}
+
+# frameworks_tests PART: Keras on its backends, and JAX.
 frameworks_tests() {
-  local set=frameworks/new tests=adapters/python/tests
+  local part=$1 set=frameworks/new tests=adapters/python/tests keras jax
   ready_environment "$set" || return 0
-  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" --dist loadfile $tests/keras \
-    $tests/conformance -k "${2:-keras or tensorflow}"
-  KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $tests/keras $tests/conformance -k "${1:-keras}"
+  keras=$(framework_folders "$part" $tests/keras)
+  jax=$(framework_folders "$part" $tests/jax)
+  # Sessions of TensorFlow are at home in 2.15: here they are tested with all.
+  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" --dist loadfile $keras \
+    -k "keras or tensorflow$([[ $part == all ]] || echo ' and not tensorflow_')"
+  KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $keras -k keras
   if "build/$set/bin/python" -c "import torch" 2>/dev/null; then
-    KERAS_BACKEND=torch environment_tests "$set" "python on Keras, PyTorch" $tests/keras $tests/conformance \
-      -k "${1:-keras}"
+    KERAS_BACKEND=torch environment_tests "$set" "python on Keras, PyTorch" $keras -k keras
   else
     say "Keras on PyTorch is not tested: $set has no PyTorch"
   fi
-  environment_tests "$set" "python on JAX" $tests/jax $tests/conformance -k "jax and not keras"
+  environment_tests "$set" "python on JAX" $jax -k "jax and not keras"
 }
 
-# What is no longer developed, and has programs. [SELECTION of the tests of Keras 2 [SELECTION of those of DistilBERT]]
+# old_frameworks_tests PART: what is no longer developed, and has programs.
 old_frameworks_tests() {
-  local set=frameworks/old tests=adapters/python/tests
+  local part=$1 set=frameworks/old tests=adapters/python/tests hooks=adapters/smdebug/tests/hook cells=adapters/sagemaker/tests
   ready_environment "$set" || return 0
-  environment_tests "$set" "python on MXNet" --dist loadfile $tests/mxnet $tests/conformance \
-    adapters/smdebug/tests/hook/test_mxnet_hook.py adapters/sagemaker/tests/test_gluon_seed_cells.py \
-    adapters/smdebug/tests/analysis/test_gluon_seed_cells.py -k "mxnet or gluon"
-  environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions $tests/conformance \
-    adapters/smdebug/tests/hook/test_session_hook.py adapters/sagemaker/tests/test_estimator_seed_cells.py \
-    -k "tf_sessions or tensorflow_ or session_hook or estimator"
-  environment_tests "$set" "python on Keras 2" --dist loadfile $tests/keras $tests/conformance \
-    adapters/smdebug/tests/hook/test_keras_hook.py -k "${1:-keras or (tensorflow and not tensorflow_)}"
-  environment_tests "$set" "python on DistilBERT" adapters/sagemaker/tests/test_classifier_seed_cells.py \
-    adapters/sagemaker/tests/test_seed_notebooks.py -k "${2:-classifier or notebooks}"
+  environment_tests "$set" "python on MXNet" --dist loadfile $(framework_folders "$part" $tests/mxnet \
+    $hooks/test_mxnet_hook.py $cells/test_gluon_seed_cells.py adapters/smdebug/tests/analysis/test_gluon_seed_cells.py) \
+    -k "mxnet or gluon"
+  environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $(framework_folders "$part" $tests/tf_sessions \
+    $hooks/test_session_hook.py $cells/test_estimator_seed_cells.py) -k "tf_sessions or tensorflow_ or session_hook or estimator"
+  environment_tests "$set" "python on Keras 2" --dist loadfile $(framework_folders "$part" $tests/keras \
+    $hooks/test_keras_hook.py) -k "keras or (tensorflow and not tensorflow_)"
+  if [[ $part == all ]]; then
+    environment_tests "$set" "python on DistilBERT" $cells/test_classifier_seed_cells.py $cells/test_seed_notebooks.py \
+      -k "classifier or notebooks"
+  fi
 }

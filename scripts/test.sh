@@ -221,19 +221,6 @@ quick_stages() {
 # Those that need it: its trainers and its compiler. It takes 6 s to be imported, so all of them take 20 minutes.
 readonly needs_torch2=(-k "test_trainer or compiled or recompilation")
 
-# Sessions are tested where they are at home, on TensorFlow 2.15. A program that imports TensorFlow takes 5 to 10 s of a
-# processor: of each kind the gate has the ways that most people train in, and --all the rest.
-readonly keras_on_tensorflow="(keras or (tensorflow and not tensorflow_)) and not (by_batch or eager or accumulation \
-  or clipped or scheduled or mixed or embedding or shared or twice or frozen or not_scaled or compiled_again or random \
-  or callback or two or method or scale_of_a_loss)"
-
-# What the backend has a part in; all of it, as on TensorFlow, takes four minutes.
-readonly keras_on_jax="keras and (conformance or plain)"
-
-# What Keras 2 has of its own, in less than three minutes of one processor; all of it takes eight.
-readonly keras_2="plain or older or nested or within or may_take or graph or two_eager \
-  or keras_hook or (conformance and keras and not tf_keras)"
-
 sanitizer_stages() {
   local run=$1
   "$run" "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests asan
@@ -305,8 +292,8 @@ run_test() {
       slice "Python package on PyTorch 2" torch2_tests newest
       slice "Python package on an older PyTorch 2" torch2_tests middle
       slice "Python package on the oldest PyTorch 2" torch2_tests oldest
-      slice "Python package on Keras and JAX" frameworks_tests
-      slice "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests
+      slice "Python package on Keras and JAX" frameworks_tests all
+      slice "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests all
       sanitizer_stages slice
       long_stages slice
       ;;
@@ -316,8 +303,9 @@ run_test() {
       begin_environment frameworks/old
       quick_stages stage programs
       stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
-      stage "Python package on Keras and JAX" frameworks_tests "$keras_on_jax" "$keras_on_tensorflow"
-      stage "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests "$keras_2" cells_of
+      # A program that imports one takes 2 to 10 s of a processor, and all that is tested on them half an hour of the gate.
+      stage "Python package on Keras and JAX" frameworks_tests conformance
+      stage "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests conformance
       sanitizer_stages stage
       ;;
   esac
