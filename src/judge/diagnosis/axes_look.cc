@@ -114,6 +114,28 @@ void look_for_ctc_axis(const Case& seen, const Graph& graph, Findings& findings)
   }
 }
 
+// Classes of the pixels of an image are in dimension 1 of what a convolution gives; the last two are its rows and
+// columns.
+void look_for_pixel_axis(const Case& seen, const Graph& graph, Findings& findings) {
+  for (const GraphNode& node : graph.nodes) {
+    const auto axes = setting_of(node, "axes"), dim = setting_of(node, "dim");
+    if (!is_one_of(node.operation, {"Softmax", "LogSoftmax"}) || node.from.empty() || !axes || !dim || *axes != 4)
+      continue;
+    const double taken = *dim < 0 ? *dim + *axes : *dim;
+    if (taken < 2 || graph.nodes[node.from.front()].operation != "Convolution") continue;
+    findings.push_back(
+        {"softmax_dimension",
+         0.85,
+         fmt::format("Softmax is taken over the {} of an image, and not over the classes of a pixel",
+                     taken == 2 ? "rows" : "columns"),
+         {fmt::format("it is dimension {} of what a convolution gives, whose classes are in dimension 1", taken)},
+         {},
+         0,
+         seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+    return;
+  }
+}
+
 // `(softmax(scores, dim).unsqueeze(-1) * values).sum(dim)`: the same axis, both times.
 void look_for_pooling_axis(const Case& seen, const Graph& graph, Findings& findings) {
   for (const GraphNode& node : graph.nodes) {
@@ -321,6 +343,7 @@ void look_at_axes(const Case& seen, Findings& findings) {
   look_for_attention_axis(seen, *graph, findings);
   look_for_ctc_axis(seen, *graph, findings);
   look_for_pooling_axis(seen, *graph, findings);
+  look_for_pixel_axis(seen, *graph, findings);
   look_for_sight_ahead(seen, *graph, findings);
   look_for_attention_over_samples(seen, *graph, findings);
   look_for_mixed_heads(*graph, seen, findings);

@@ -113,5 +113,62 @@ TEST(Order, OfTheBeginningAloneIsACurriculum) {
   EXPECT_NE(cause(120), "data_not_shuffled");
 }
 
+// Batches of 16 samples of which so many are different, out of so many in all, and an evaluation of 40.
+std::string cause_of_samples(int in_a_batch, int in_all) {
+  TrainingHistory history;
+  for (int look = 0; look < 10; ++look) {
+    TrainingUnderTest training;
+    training.steps = 5;
+    Values rows, evaluated;
+    for (int i = 0; i < 16; ++i) rows.push_back(0.5 + (look * in_a_batch + i % in_a_batch) % in_all);
+    for (int i = 0; i < 40; ++i) evaluated.push_back(100.5 + i);
+    training.numbers = {{"row_prints", rows},
+                        {"input_shape", {16, 4}},
+                        {"eval_after", {5.0 * look}},
+                        {"eval_calls", {1}},
+                        {"eval_rows", evaluated}};
+    training.add_to(history);
+  }
+  return first_cause(diagnose(history));
+}
+
+TEST(Data, FewSamplesThatAreDrawnAgainAndAgain) {
+  EXPECT_EQ(cause_of_samples(2, 2), "same_batch_repeated");
+  EXPECT_EQ(cause_of_samples(1, 300), "constant_inputs");  // one array, kept many times
+  EXPECT_EQ(cause_of_samples(16, 300), "");
+  EXPECT_EQ(cause_of_samples(8, 8), "");  // all there are, perhaps
+}
+
+TEST(Axes, ASoftmaxOverTheColumnsOfAnImage) {
+  const auto cause = [](int dim, const char* from) {
+    return cause_of_graph(fmt::format(
+        R"([["Mean",[1],{{"sizes":[3]}}],["Sum",[2],{{"sizes":[16,3,32,32]}}],["Softmax",[3],{{"dim":{},"axes":4,"queries":32,"keys":32}}],)"
+        R"(["{}",[4],{{}}],["leaf",[],{{}}]])",
+        dim, from));
+  };
+  EXPECT_EQ(cause(-1, "Convolution"), "softmax_dimension");
+  EXPECT_EQ(cause(1, "Convolution"), "");
+  EXPECT_EQ(cause(-1, "Div"), "");  // scores of an attention
+}
+
+TEST(Wiring, AModuleWasToldToWantGradients) {
+  const auto cause = [](bool is_set, bool is_frozen) {
+    TrainingUnderTest training;
+    training.modules =
+        fmt::format(R"({{"name":"stem","kind":"Sequential","leaf":false{}}},{{"name":"stem.0","kind":"Linear",
+        "leaf":true}},{{"name":"head","kind":"Linear","leaf":true}})",
+                    is_set ? R"(,"settings":{"asks_for_gradients":true})" : "");
+    training.parameters = fmt::format(
+        R"({{"name":"stem.0.weight","shape":[8,8],"dtype":"float32","trainable":{},"optimizers":[0]}},
+           {{"name":"head.weight","shape":[8,8],"dtype":"float32","trainable":true,"optimizers":[0]}})",
+        is_frozen ? "false" : "true");
+    training.gradient = {is_frozen ? -1.0 : 0.1, 0.1};
+    return confidence_of(training.diagnosis(), "frozen_parameters");
+  };
+  EXPECT_GT(cause(true, true), 0.9);
+  EXPECT_LT(cause(false, true), 0.5);
+  EXPECT_EQ(cause(true, false), 0);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -34,7 +34,7 @@ const std::vector<Cause>& catalogue() {
        "Set requires_grad of these parameters to True before the optimizer is made, unless they are to stay as they "
        "are.",
        "Humbatova 2020",
-       {"underfitting", "no_learning", "learning_rate_too_low"}},
+       {"underfitting", "no_learning", "learning_rate_too_low", "batch_norm_statistics"}},
       {"graph_cut",
        "no gradient reaches a part of the model",
        "Look between its output and the loss for detach(), .data, item(), torch.tensor(), argmax or torch.no_grad().",
@@ -224,7 +224,8 @@ const std::vector<Cause>& catalogue() {
        "the training gets the same batch again and again",
        "Draw a new batch in each step: next(iter(loader)) begins anew every time.",
        "Stack Overflow 67180955",
-       {"overfitting", "overtraining", "underfitting"}},
+       {"overfitting", "overtraining", "underfitting", "target_leak", "evaluation_preprocessing", "labels_misaligned",
+        "inputs_scrambled"}},
       {"labels_misaligned",
        "the labels do not belong to their inputs",
        "Shuffle and index both with the same permutation; compare a few pairs by eye.",

@@ -75,6 +75,65 @@ bool are_all_rows_of_one_batch(const Case& seen) {
   return batches >= 8 && largest >= 8 && all.size() <= largest;
 }
 
+// How many different samples there are, in a batch and in all that were looked at.
+struct Variety {
+  std::size_t looks = 0;
+  std::size_t batch = 0;   // of the largest one, as far as its samples have prints
+  std::size_t of_one = 0;  // batches that have a single sample, again and again
+  std::set<double> all;
+};
+
+Variety variety_of(const Case& seen) {
+  constexpr std::size_t kBatch = 8;
+  Variety variety;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* rows = snapshot.find("row_prints");
+    if (rows == nullptr || rows->size() < kBatch ||
+        !std::all_of(rows->begin(), rows->end(), [](double row) { return std::isfinite(row); }))
+      continue;
+    const std::set<double> different(rows->begin(), rows->end());
+    ++variety.looks;
+    variety.batch = std::max(variety.batch, rows->size());
+    variety.of_one += different.size() == 1 ? 1 : 0;
+    variety.all.insert(different.begin(), different.end());
+  }
+  return variety;
+}
+
+// A sampler that draws a few samples only, or a memory that holds one array many times.
+void look_for_few_samples(const Case& seen, Findings& findings) {
+  constexpr std::size_t kLooks = 5, kFew = 4, kMany = 8;
+  const Variety variety = variety_of(seen);
+  if (variety.looks < kLooks || seen.symptoms.is_adversarial) return;
+  if (variety.of_one == variety.looks && variety.all.size() > 1) {
+    findings.push_back(
+        {"constant_inputs",
+         0.85,
+         fmt::format("All {} samples of a batch are the same one, another one in each batch", variety.batch),
+         {fmt::format("that was so in all {} looked-at batches", variety.looks),
+          "an array that is filled anew and kept many times is the same array each time: copy it"},
+         {},
+         0,
+         {}});
+    return;
+  }
+  std::set<double> evaluated;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (const Values* const rows = each.numbers.find("eval_rows")) evaluated.insert(rows->begin(), rows->end());
+  }
+  if (variety.all.size() > kFew || evaluated.size() < kMany + variety.all.size()) return;
+  findings.push_back(
+      {"same_batch_repeated",
+       0.9,
+       fmt::format("The training draws {} different samples only, again and again", variety.all.size()),
+       {fmt::format("{} looked-at batches of {} samples have no others; in the evaluation there are at least {}",
+                    variety.looks, variety.batch, evaluated.size()),
+        "a sampler's weights are one for each sample, not for each class"},
+       {},
+       0,
+       {}});
+}
+
 void look_for_repeated_batches(const Case& seen, Findings& findings) {
   std::map<double, std::size_t> times;
   for (const auto& [step, print] : seen.history.prints) ++times[print];
@@ -485,6 +544,7 @@ void look_for_shifts(const Case& seen, Findings& findings) {
 void look_at_data(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   look_for_seeds(seen, findings);
+  look_for_few_samples(seen, findings);
   look_for_repeated_batches(seen, findings);
   look_for_order(seen, findings);
   look_for_order_of_binary(seen, findings);

@@ -51,6 +51,31 @@ TEST(EvaluationInputs, TokensOfAnotherVocabulary) {
   EXPECT_NE(cause({0.35, 0.3, 0.2, 0.15, 0, 0, 0, 0}), "evaluation_preprocessing");
 }
 
+// Of few songs, which have other words than all of them: the model understands them at first.
+TEST(EvaluationInputs, OtherWordsThatAreUnderstoodAtFirst) {
+  const auto confidence = [](double first_evaluation) {
+    TrainingUnderTest training;
+    training.loss_at_start = 3.9;
+    training.loss_at_end = 0.8;
+    training.numbers = {{"features", {0.4, 0.3, 0.2, 0.1, 0, 0}}, {"float_inputs", {0}}, {"input_shape", {16, 6}}};
+    TrainingHistory history = training.history();
+    for (const double step : {60.0, 120.0, 180.0}) {
+      take_record(history,
+                  {{"step", {step}},
+                   {"eval_after", {step}},
+                   {"eval_calls", {4}},
+                   {"eval_loss", {step < 100 ? first_evaluation : first_evaluation + 0.4}},
+                   {"eval_losses", {4}},
+                   {"eval_input_shape", {100, 6}},
+                   {"eval_features", {0.1, 0.1, 0.1, 0.1, 0.3, 0.3}}},
+                  static_cast<std::int64_t>(step));
+    }
+    return confidence_of(diagnose(history), "evaluation_preprocessing");
+  };
+  EXPECT_GT(confidence(3.8), 0.5);
+  EXPECT_LT(confidence(2.2), 0.1);
+}
+
 TEST(Generalisation, AnEvaluationThatHasComeDownAgain) {
   const auto alarms = [](std::vector<double> losses) {
     TrainingUnderTest training;

@@ -146,7 +146,8 @@ Setback setback_of(const PrintedSeries& series) {
 // Where the evaluation tells no loss, but the program prints another number of it, which becomes worse.
 void look_for_printed_setback(const Case& seen, Findings& findings) {
   constexpr std::size_t kEnough = 5;
-  constexpr double kSomeGain = 0.15, kSomeBest = 0.05, kMuchGain = 0.6, kMuchBest = 0.2, kEarly = 0.6;
+  constexpr double kSomeGain = 0.15, kSomeBest = 0.05, kMuchGain = 0.6, kMuchBest = 0.2, kEarly = 0.6,
+                   kSomeAnswers = 0.25;
   const Symptoms& symptoms = seen.symptoms;
   if (std::isfinite(symptoms.eval_late) || symptoms.is_adversarial || !symptoms.learns_well) return;
   for (const PrintedSeries& series : seen.history.printed) {
@@ -157,7 +158,10 @@ void look_for_printed_setback(const Case& seen, Findings& findings) {
     const bool is_early =
         static_cast<double>(setback.best_step) < kEarly * static_cast<double>(series.numbers.steps.back());
     if (!is_early || setback.of_gain < kSomeGain || setback.of_best < kSomeBest) continue;
-    const bool is_much = series.is_called_so && setback.of_gain > kMuchGain && setback.of_best > kMuchBest;
+    // Few right answers that become fewer: it has never generalised, for whatever reason.
+    const double answers = setback.best > 1 ? setback.best / 100 : setback.best;
+    const bool was_good = series.kind != PrintedKind::kAccuracy || answers > kSomeAnswers;
+    const bool is_much = series.is_called_so && was_good && setback.of_gain > kMuchGain && setback.of_best > kMuchBest;
     const std::vector<std::string> evidence = {
         fmt::format("\"{}\" was {} at step {}, and is {} now", series.name, number(setback.best), setback.best_step,
                     number(setback.late)),

@@ -346,7 +346,7 @@ void look_for_vanishing(const Case& seen, Findings& findings) {
   const auto& parameters = seen.structure().parameters;
   std::vector<std::size_t> maps;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (seen.is_map(parameters[i]) && !parameters[i].optimizers.empty()) maps.push_back(i);
+    if (seen.is_map(parameters[i]) && !parameters[i].optimizers.empty() && parameters[i].trainable) maps.push_back(i);
   }
   // Of several optimizers each has losses of its own: the models of the others get little gradient on purpose.
   // Once a training has diverged, its gradients say nothing about how they pass through the layers.

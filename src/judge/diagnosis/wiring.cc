@@ -379,6 +379,35 @@ void look_for_frozen_since(const Case& seen, Findings& findings) {
        seen.place("optimizer")});
 }
 
+// `module.requires_grad = True` makes an attribute of that name, and its parameters stay frozen.
+void look_for_unheard_wishes(const Case& seen, Findings& findings) {
+  std::vector<std::string> modules;
+  std::size_t frozen = 0;
+  for (const Module& module : seen.structure().modules) {
+    const auto wish = module.settings.find("asks_for_gradients");
+    if (wish == module.settings.end() || wish->second != 1) continue;
+    const std::string begin = module.name.empty() ? "" : module.name + ".";
+    std::size_t here = 0;
+    for (const Parameter& parameter : seen.structure().parameters)
+      here += !parameter.name.empty() && !parameter.trainable && parameter.name.rfind(begin, 0) == 0 ? 1 : 0;
+    if (here == 0) continue;
+    modules.push_back(module.name.empty() ? module.kind : module.name);
+    frozen += here;
+  }
+  if (modules.empty()) return;
+  findings.push_back(
+      {"frozen_parameters",
+       0.93,
+       fmt::format("{} were to be trained again, and their parameters are still frozen", listed(modules)),
+       {fmt::format("requires_grad was set on modules, which makes an attribute of that name; {} "
+                    "parameters in them have requires_grad=False",
+                    frozen),
+        "call module.requires_grad_(True)"},
+       {},
+       0,
+       seen.place("optimizer")});
+}
+
 void look_for_frozen(const Case& seen, Findings& findings) {
   if (seen.symptoms.is_adversarial) return;  // who is not to be trained by a step is frozen for it
   std::int64_t frozen = 0, all = 0;
@@ -418,6 +447,7 @@ void look_at_wiring(const Case& seen, Findings& findings) {
   look_for_still_tensors(seen, findings);
   look_for_stale_gradients(seen, findings);
   look_for_frozen(seen, findings);
+  look_for_unheard_wishes(seen, findings);
   look_for_frozen_since(seen, findings);
   look_for_cleared_passes(seen, findings);
   look_for_stray_leaves(seen, findings);

@@ -86,6 +86,9 @@ def _module(name: str, module: torch.nn.Module) -> dict[str, Any]:
             settings[key] = value
         elif isinstance(value, tuple) and all(isinstance(each, int) for each in value):
             settings[key] = list(value)
+    # An attribute like any other of a module, which changes none of its parameters: what was meant is requires_grad_().
+    if isinstance(wish := module.__dict__.get("requires_grad"), bool):
+        settings["asks_for_gradients"] = wish
     tracked = module._buffers.get("num_batches_tracked")
     if tracked is not None and tracked.device.type == "cpu":
         settings["tracked"] = int(tracked)
