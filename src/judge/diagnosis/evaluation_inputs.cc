@@ -166,14 +166,14 @@ OtherFeatures other_numbers(const FeatureLooks& looks) {
 // Was the evaluation ever nearly as good as the training was then? What is badly prepared is not. Few texts, as of few
 // authors, have other words than all, and are understood at first.
 bool came_along(const Case& seen) {
-  constexpr double kSome = 0.2, kMost = 0.7;
+  constexpr double kSome = 0.2, kMany = 0.4;
   const auto& losses = seen.history.losses;
-  const double first = seen.symptoms.train.first;
+  const double start = std::fmin(seen.symptoms.train.first, seen.symptoms.constant);  // what needs no understanding
   for (const Evaluated& each : seen.history.evaluations) {
     const auto next = std::upper_bound(losses.steps.begin(), losses.steps.end(), each.after_step);
     if (next == losses.steps.begin() || !std::isfinite(each.loss)) continue;
-    const double gained = first - losses.values[static_cast<std::size_t>(next - losses.steps.begin()) - 1];
-    if (gained > kSome * std::abs(first) && first - each.loss > kMost * gained) return true;
+    const double gained = start - losses.values[static_cast<std::size_t>(next - losses.steps.begin()) - 1];
+    if (gained > kSome * std::abs(start) && start - each.loss > kMany * gained) return true;
   }
   return false;
 }

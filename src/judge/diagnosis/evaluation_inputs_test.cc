@@ -55,8 +55,6 @@ TEST(EvaluationInputs, TokensOfAnotherVocabulary) {
 TEST(EvaluationInputs, OtherWordsThatAreUnderstoodAtFirst) {
   const auto confidence = [](double first_evaluation) {
     TrainingUnderTest training;
-    training.loss_at_start = 3.9;
-    training.loss_at_end = 0.8;
     training.numbers = {{"features", {0.4, 0.3, 0.2, 0.1, 0, 0}}, {"float_inputs", {0}}, {"input_shape", {16, 6}}};
     TrainingHistory history = training.history();
     for (const double step : {60.0, 120.0, 180.0}) {
@@ -64,7 +62,7 @@ TEST(EvaluationInputs, OtherWordsThatAreUnderstoodAtFirst) {
                   {{"step", {step}},
                    {"eval_after", {step}},
                    {"eval_calls", {4}},
-                   {"eval_loss", {step < 100 ? first_evaluation : first_evaluation + 0.4}},
+                   {"eval_loss", {step < 100 ? first_evaluation : first_evaluation + 0.1}},
                    {"eval_losses", {4}},
                    {"eval_input_shape", {100, 6}},
                    {"eval_features", {0.1, 0.1, 0.1, 0.1, 0.3, 0.3}}},
@@ -72,8 +70,8 @@ TEST(EvaluationInputs, OtherWordsThatAreUnderstoodAtFirst) {
     }
     return confidence_of(diagnose(history), "evaluation_preprocessing");
   };
-  EXPECT_GT(confidence(3.8), 0.5);
-  EXPECT_LT(confidence(2.2), 0.1);
+  EXPECT_GT(confidence(0.68), 0.5);
+  EXPECT_LT(confidence(0.4), 0.2);
 }
 
 TEST(Generalisation, AnEvaluationThatHasComeDownAgain) {

@@ -65,6 +65,20 @@ bool has_come_down_again(const Case& seen) {
   return seen.symptoms.eval_late < kMuch * worst;
 }
 
+// Is each evaluation since the best one worse than the one before?
+bool rises_steadily(const Case& seen) {
+  constexpr std::size_t kEnough = 3;
+  double before = seen.symptoms.eval_best;
+  std::size_t risen = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (!std::isfinite(each.loss) || each.after_step <= seen.symptoms.eval_best_after) continue;
+    if (!(each.loss > before)) return false;
+    before = each.loss;
+    ++risen;
+  }
+  return risen >= kEnough;
+}
+
 void look_for_overfitting(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (never_generalised(seen) || has_come_down_again(seen)) return;  // it had nothing to lose, or learns still
@@ -78,7 +92,9 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
   // Answers that stay right, of which a few wrong ones have become surer.
   constexpr double kRight = 0.95, kLost = 0.03;
   const bool is_right = symptoms.eval_accuracy > kRight && symptoms.eval_accuracy_best - symptoms.eval_accuracy < kLost;
-  const bool rises = late > 1.15 * best && late - best > 0.02 * std::abs(symptoms.eval_first);
+  constexpr double kRise = 1.15, kSteadyRise = 1.08;
+  const bool rises =
+      late > (rises_steadily(seen) ? kSteadyRise : kRise) * best && late - best > 0.02 * std::abs(symptoms.eval_first);
   const bool parts =
       late > 2 * train && late - train > 0.15 * std::fmax(symptoms.constant, std::abs(symptoms.train.first));
   const double share =

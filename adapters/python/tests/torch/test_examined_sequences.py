@@ -58,7 +58,7 @@ def padding_of_steps(ignored: int, order: list[str]) -> dict[str, list[float]]:
     tokens, tags = torch.randint(1, 9, (8, 12)) * _REAL, torch.randint(1, 5, (8, 12)) * _REAL
     compared = {"intent": (torch.randn(8, 3), torch.randint(0, 3, (8,))), "tags": (torch.randn(8, 5, 12), tags)}
     look = StepLook(None)
-    look.see_inputs(None, [tokens])
+    look.see_inputs(None, [tokens], wants_gradients=True)
     for each in order:
         value = torch.nn.functional.cross_entropy(*compared[each], ignore_index=ignored)
         look.compared("cross_entropy", compared[each], value, ignored)

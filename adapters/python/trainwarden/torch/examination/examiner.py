@@ -234,7 +234,7 @@ class Examiner:
         root = model.module if model is not None and model.trained_by else None
         self._passes.forward_begins(called if root is not None else None, self._evaluates, args)
         if self._look is not None or self._evaluation is not None:
-            self._look_at_inputs(model, root, args, kwargs)
+            self._look_at_inputs(model, root, args, kwargs, torch.is_grad_enabled())
 
     def quiet_forward_begins(self, args: Any) -> None:
         """A model that is trained is called in training mode, without gradients, in a step that is only counted."""
@@ -252,7 +252,12 @@ class Examiner:
 
     @_own
     def _look_at_inputs(
-        self, known: Optional[KnownModel], model: Optional[torch.nn.Module], args: Any, kwargs: Any
+        self,
+        known: Optional[KnownModel],
+        model: Optional[torch.nn.Module],
+        args: Any,
+        kwargs: Any,
+        wants_gradients: bool,
     ) -> None:
         evaluation, look = self._evaluation, self._look
         inputs: list[torch.Tensor] = []
@@ -262,7 +267,7 @@ class Examiner:
             evaluation.see_input(inputs)
             if known is not None and known.module is not None:
                 evaluation.see_model(known.module)
-        if inputs and look is not None and look.see_inputs(model, inputs):
+        if inputs and look is not None and look.see_inputs(model, inputs, wants_gradients):
             self._writer.add_print(self._step, fingerprint(inputs[0]))
         if evaluation is not None and model is not None and not model.training:
             evaluation.call_begins(first_tensor(args))

@@ -38,9 +38,12 @@ class StepLook:
     def input(self) -> Optional[torch.Tensor]:
         return self._inputs[0] if self._inputs else None
 
-    def see_inputs(self, model: Optional[torch.nn.Module], inputs: list[torch.Tensor]) -> bool:
-        """Tensors, at least one, that a model gets. Gives whether they are the first ones of the step."""
+    def see_inputs(self, model: Optional[torch.nn.Module], inputs: list[torch.Tensor], wants_gradients: bool) -> bool:
+        """Tensors, at least one, that a model gets. Gives whether they are the first ones of the step that it may learn
+        of: what an agent sees when it acts, without gradients, is none."""
         self.given.update(each.data_ptr() for each in inputs[:_MAX_INPUTS])
+        if not wants_gradients:
+            return False
         if self._has_input:
             if self._is_of_another(model, inputs[0]) and not self.numbers.has("other_input"):
                 add_spread(self.numbers, "other_input", inputs[0])
