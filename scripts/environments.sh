@@ -97,6 +97,11 @@ torch2_tests() {
   environment_tests "$set" "python on PyTorch 2, ${set#*/}" --dist loadfile adapters/python/tests/torch "$@"
 }
 
+# how_to_share PART: among workers of pytest: `conformance` is one file, and files of all tests run their programs once.
+how_to_share() {
+  if [[ $1 == all ]]; then echo loadfile; else echo load; fi
+}
+
 # framework_folders PART FOLDER...: where the tests are, of `conformance` (what each adapter must do) or of all.
 framework_folders() {
   local part=$1
@@ -112,7 +117,7 @@ frameworks_tests() {
   keras=$(framework_folders "$part" $tests/keras)
   jax=$(framework_folders "$part" $tests/jax)
   # Sessions of TensorFlow are at home in 2.15: here they are tested with all.
-  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" --dist loadfile $keras \
+  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" --dist "$(how_to_share "$part")" $keras \
     -k "keras or tensorflow$([[ $part == all ]] || echo ' and not tensorflow_')"
   KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $keras -k keras
   if "build/$set/bin/python" -c "import torch" 2>/dev/null; then
@@ -130,12 +135,12 @@ old_frameworks_tests() {
   # A monitored session is one of Estimator's too, tf_keras is Keras 2 by another name, and loops are tested on the newest.
   if [[ $part != all ]]; then sessions="tensorflow_session or tensorflow_estimator" keras_2="keras and not tf_keras"; fi
   ready_environment "$set" || return 0
-  environment_tests "$set" "python on MXNet" --dist loadfile $(framework_folders "$part" $tests/mxnet \
+  environment_tests "$set" "python on MXNet" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/mxnet \
     $hooks/test_mxnet_hook.py $cells/test_gluon_seed_cells.py adapters/smdebug/tests/analysis/test_gluon_seed_cells.py) \
     -k "mxnet or gluon"
-  environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $(framework_folders "$part" $tests/tf_sessions \
+  environment_tests "$set" "python on sessions of TensorFlow" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/tf_sessions \
     $hooks/test_session_hook.py $cells/test_estimator_seed_cells.py) -k "$sessions"
-  environment_tests "$set" "python on Keras 2" --dist loadfile $(framework_folders "$part" $tests/keras \
+  environment_tests "$set" "python on Keras 2" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/keras \
     $hooks/test_keras_hook.py) -k "$keras_2"
   if [[ $part == all ]]; then
     environment_tests "$set" "python on DistilBERT" $cells/test_classifier_seed_cells.py $cells/test_seed_notebooks.py \
