@@ -75,7 +75,7 @@ begin_rivals() {
 rivals_for_tests() {
   while [[ -n $rivals_pid ]] && kill -0 "$rivals_pid" 2>/dev/null; do
     sleep "$progress_seconds"
-    say "  $(last_words build/rivals.log)"
+    say "  $(last_words build/rivals.log | sed 's/^dev: *//')"
   done
   if ! rivals_environment; then fail "the rivals' Python cannot be made: what compares with them is skipped"; fi
 }
