@@ -138,8 +138,8 @@ old_frameworks_tests() {
   environment_tests "$set" "python on MXNet" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/mxnet \
     $hooks/test_mxnet_hook.py $cells/test_gluon_seed_cells.py adapters/smdebug/tests/analysis/test_gluon_seed_cells.py) \
     -k "mxnet or gluon"
-  environment_tests "$set" "python on sessions of TensorFlow" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/tf_sessions \
-    $hooks/test_session_hook.py $cells/test_estimator_seed_cells.py) -k "$sessions"
+  environment_tests "$set" "python on sessions of TensorFlow" --dist "$(how_to_share "$part")" \
+    $(framework_folders "$part" $tests/tf_sessions $hooks/test_session_hook.py $cells/test_estimator_seed_cells.py) -k "$sessions"
   environment_tests "$set" "python on Keras 2" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/keras \
     $hooks/test_keras_hook.py) -k "$keras_2"
   if [[ $part == all ]]; then

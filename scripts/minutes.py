@@ -105,7 +105,7 @@ def cpu_of_children(file):
 
 def check_demo(before, after, targets):
     """How many objects there are, and how large: that grows as what is to be compiled does, on whatever machine. Seconds of a
-    processor are told and not judged: of three machines one took twice as many as another."""
+    processor are told and not judged: a slower or busier machine takes more."""
     build = ROOT / "build/release"
     listing = subprocess.run(["ninja", "-C", build, "-t", "inputs", *targets], capture_output=True, text=True, check=True)
     files = [build / line for line in listing.stdout.splitlines() if line.endswith(".o")]

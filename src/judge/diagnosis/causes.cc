@@ -34,7 +34,7 @@ const std::vector<Cause>& catalogue() {
        "Set requires_grad of these parameters to True before the optimizer is made, unless they are to stay as they "
        "are.",
        "Humbatova 2020",
-       {"underfitting", "no_learning", "learning_rate_too_low", "batch_norm_statistics"}},
+       {"underfitting", "no_learning", "learning_rate_too_low"}},
       {"graph_cut",
        "no gradient reaches a part of the model",
        "Look between its output and the loss for detach(), .data, item(), torch.tensor(), argmax or torch.no_grad().",

@@ -1,6 +1,7 @@
 // Data: labels, batches and what is to be learned of them, against what the model gets.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -119,7 +120,10 @@ void look_for_few_samples(const Case& seen, Findings& findings) {
   }
   std::set<double> evaluated;
   for (const Evaluated& each : seen.history.evaluations) {
-    if (const Values* const rows = each.numbers.find("eval_rows")) evaluated.insert(rows->begin(), rows->end());
+    const Values* const rows = each.numbers.find("eval_rows");
+    if (rows == nullptr) continue;
+    std::copy_if(rows->begin(), rows->end(), std::inserter(evaluated, evaluated.end()),
+                 [](double row) { return std::isfinite(row); });
   }
   if (variety.all.size() > kFew || evaluated.size() < kMany + variety.all.size()) return;
   findings.push_back(

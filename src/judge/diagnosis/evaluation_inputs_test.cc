@@ -1,5 +1,6 @@
 // What an evaluation gets, against what the training gets; and what happens to the weights in between.
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -9,9 +10,9 @@
 namespace trainwarden::diagnosis {
 namespace {
 
-// A classifier with 95 % of its answers right in training, and so many in evaluation, of inputs with these features.
-Diagnosis evaluated_with(Values training_features, const Values& evaluation_features, double accuracy,
-                         bool are_numbers) {
+// A training, and three evaluations of inputs with these features, which have measured so much at a step.
+Diagnosis with_evaluations(Values training_features, const Values& evaluation_features, bool are_numbers,
+                           const std::function<Numbers(double)>& measured_at) {
   TrainingUnderTest training;
   const double columns = static_cast<double>(training_features.size()) / 2;
   training.numbers = {{"features", std::move(training_features)},
@@ -19,16 +20,24 @@ Diagnosis evaluated_with(Values training_features, const Values& evaluation_feat
                       {"input_shape", {16, columns}}};
   TrainingHistory history = training.history();
   for (const double step : {60.0, 120.0, 180.0}) {
-    take_record(history,
-                {{"step", {step}},
-                 {"eval_after", {step}},
-                 {"eval_calls", {4}},
-                 {"eval_accuracy", {accuracy}},
-                 {"eval_input_shape", {100, columns}},
-                 {"eval_features", evaluation_features}},
-                static_cast<std::int64_t>(step));
+    Numbers record = {{"step", {step}},
+                      {"eval_after", {step}},
+                      {"eval_calls", {4}},
+                      {"eval_input_shape", {100, columns}},
+                      {"eval_features", evaluation_features}};
+    const Numbers measured = measured_at(step);
+    record.insert(record.end(), measured.begin(), measured.end());
+    take_record(history, record, static_cast<std::int64_t>(step));
   }
   return diagnose(history);
+}
+
+// Of a classifier with 95 % of its answers right in training, and so many in evaluation.
+Diagnosis evaluated_with(const Values& training_features, const Values& evaluation_features, double accuracy,
+                         bool are_numbers) {
+  return with_evaluations(training_features, evaluation_features, are_numbers, [&](double) {
+    return Numbers{{"eval_accuracy", {accuracy}}};
+  });
 }
 
 TEST(EvaluationInputs, FeaturesThatLieElsewhere) {
@@ -54,21 +63,12 @@ TEST(EvaluationInputs, TokensOfAnotherVocabulary) {
 // Of few songs, which have other words than all of them: the model understands them at first.
 TEST(EvaluationInputs, OtherWordsThatAreUnderstoodAtFirst) {
   const auto confidence = [](double first_evaluation) {
-    TrainingUnderTest training;
-    training.numbers = {{"features", {0.4, 0.3, 0.2, 0.1, 0, 0}}, {"float_inputs", {0}}, {"input_shape", {16, 6}}};
-    TrainingHistory history = training.history();
-    for (const double step : {60.0, 120.0, 180.0}) {
-      take_record(history,
-                  {{"step", {step}},
-                   {"eval_after", {step}},
-                   {"eval_calls", {4}},
-                   {"eval_loss", {step < 100 ? first_evaluation : first_evaluation + 0.1}},
-                   {"eval_losses", {4}},
-                   {"eval_input_shape", {100, 6}},
-                   {"eval_features", {0.1, 0.1, 0.1, 0.1, 0.3, 0.3}}},
-                  static_cast<std::int64_t>(step));
-    }
-    return confidence_of(diagnose(history), "evaluation_preprocessing");
+    const auto measured_at = [&](double step) {
+      return Numbers{{"eval_loss", {step < 100 ? first_evaluation : first_evaluation + 0.1}}, {"eval_losses", {4}}};
+    };
+    return confidence_of(
+        with_evaluations({0.4, 0.3, 0.2, 0.1, 0, 0}, {0.1, 0.1, 0.1, 0.1, 0.3, 0.3}, false, measured_at),
+        "evaluation_preprocessing");
   };
   EXPECT_GT(confidence(0.68), 0.5);
   EXPECT_LT(confidence(0.4), 0.2);
