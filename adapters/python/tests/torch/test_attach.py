@@ -57,6 +57,20 @@ def test_again(tmp_path: Path) -> None:
     assert trainwarden.open(tmp_path / "second").steps("train") == [0, 1]
 
 
+def test_a_step_that_was_open_is_none_of_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRAINWARDEN_SAVE_ALL")
+    monkeypatch.delenv("TRAINWARDEN_SAVE_INTERVAL")
+    (tmp_path / "config.json").write_text('{"include_collections": ["gradients"], "save": {"save_interval": 4}}')
+    monkeypatch.setenv("TRAINWARDEN_CONFIG", str(tmp_path / "config.json"))
+    net, optimizer = models()
+    for name in ("first", "second"):
+        twt.attach(str(tmp_path / name))
+        train(net, optimizer, 6)
+        net(torch.randn(3, 2))  # of a step of which nothing is kept
+        twt.detach()
+    assert trainwarden.open(tmp_path / "second").steps() == [0, 4]
+
+
 def test_an_optimizer_whose_step_raises_is_not_waited_for(tmp_path: Path) -> None:
     class Failing(torch.optim.SGD):
         def step(self, closure=None):  # type: ignore[no-untyped-def]

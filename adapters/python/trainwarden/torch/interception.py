@@ -54,6 +54,7 @@ def add_listener(listener: Listener) -> None:
 def remove_listener(listener: Listener) -> None:
     _board.listeners = tuple(other for other in _board.listeners if other is not listener)
     update_wants()
+    take_quiet_begin()  # what its last step began with is none of the next listener's
 
 
 def update_wants() -> None:
