@@ -103,7 +103,8 @@ endfunction()
 # test's object. EVERYWHERE: whichever tests TRAINWARDEN_TESTS asks for, since what it tests can fail in one build alone.
 # APART: with all tests only, since tests of the program that it is a part of are in the gate.
 # TOGETHER: all cases are one CTest test, for programs that take longer to start than most cases do: LibTorch takes 0.6 s of
-# a CPU. The gate counts the cases all the same (scripts/test_report.py).
+# a CPU. The gate counts the cases all the same (scripts/test_report.py). So it is with all under sanitizers, whose
+# programs take a quarter of a second to start.
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
 # ThreadSanitizer (target tw_threads_tests). Under sanitizers TW_SANITIZED is defined, for what takes too long then.
 function(tw_tests name)
@@ -127,9 +128,9 @@ function(tw_tests name)
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
-  if(arg_TOGETHER)
+  if(arg_TOGETHER OR TRAINWARDEN_SANITIZE)
     add_test(NAME ${name} COMMAND ${name} --gtest_output=xml:${PROJECT_BINARY_DIR}/cases/${name}.xml)
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
   else()
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
   endif()

@@ -211,7 +211,7 @@ quick_stages() {
   "$run" "release: build" release_build "$tests"
   "$run" "rivals and foreign readers" rivals_for_tests
   "$run" "release: tests" release_tests
-  "$run" "Python package" python_tests
+  "$run" "Python package" python_tests "$tests"
   "$run" "page" page_tests
   "$run" "rules on faults and healthy trainings" rules_table_test
   "$run" "bottlenecks" bottlenecks_slice

@@ -17,7 +17,6 @@ from typing import Any, Callable, Optional
 import torch
 from torch.optim import Optimizer
 
-from .._horovod import sums_up_in_step
 from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
@@ -25,7 +24,6 @@ from .. import faults
 from . import interception, listeners, resuming, trainers
 from .bad_samples import Taken, look
 from .descriptions import describe_loader
-from .frames import frames, variables_of
 from .hidden_steps import HiddenSteps, has_compiled
 from .models import KnownModel, Models
 from .opening import is_data_worker, open_hook
@@ -34,6 +32,7 @@ from .ranks import LastStep
 from .phases import Phases
 from .recorder import Recorder
 from .roots import Model, is_of_keras, is_unfinished
+from .running_steps import RunningSteps
 from .saving import Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
@@ -79,11 +78,8 @@ class Session(SignalListener, Training):
         self._cycle: Cycle[int] = Cycle()
         self._mode = ""
         self._mode_steps: dict[str, int] = {}  # the next of each mode that was left
-        self._thread = 0  # that trains
-        self._running: list[weakref.ref[Optimizer]] = []  # optimizers whose step() runs, the outermost first
+        self._running = RunningSteps()
         self._passes_inside = 0  # backward passes since the last of them began
-        self._nests = False  # one of them has called another's
-        self._summing: Optional[int] = None  # the optimizer of Horovod's whose step() waits for others, by its id
         self._depth = 0  # of calls of models within each other
         self._backward_depth = 0
         self._forwards = 0  # in this step
@@ -246,12 +242,12 @@ class Session(SignalListener, Training):
 
     def closure_ends(self, optimizer: Optimizer) -> None:
         recorder = self._recorder
-        if recorder is not None and self._is_ours() and [each() for each in self._running] == [optimizer]:
+        if recorder is not None and self._is_ours() and self._running.is_only(optimizer):
             recorder.end_closure(optimizer)
 
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
         recorder = self._recorder
-        if recorder is None or not self._leave(optimizer):
+        if recorder is None or not self._running.leave(optimizer):
             return
         self._hidden.saw_step(optimizer)
         recorder.examiner.optimizer_ends(optimizer, has_closure)
@@ -323,7 +319,7 @@ class Session(SignalListener, Training):
         if hook is None:
             self._leave_process()
             return None
-        self._hook, self._thread = hook, threading.get_ident()
+        self._hook, self._running.thread = hook, threading.get_ident()
         self._stalls = StallWatch(hook)
         self._stalls.start()
         resuming.follow(self._position)
@@ -416,10 +412,10 @@ class Session(SignalListener, Training):
     def _quiet_part(self, recorder: Recorder) -> Optional[listeners.Quiet]:
         """Counts the calls of steps of which nothing is kept; None where counting alone is not enough."""
         models = list(self._models)
-        odd = self._nests or any(model.trains_in_eval for model in models)
+        odd = self._running.nest or any(model.trains_in_eval for model in models)
         if recorder.examiner.looks or not recorder.is_idle or recorder.hook.is_guarded or odd:
             return None
-        quiet = listeners.Quiet(self._end_quiet_step, self._thread)
+        quiet = listeners.Quiet(self._end_quiet_step, self._running.thread)
         if self._mode == "train":
             stepping = self._cycle.in_use()
             trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))
@@ -635,7 +631,7 @@ class Session(SignalListener, Training):
     # Nesting.
 
     def _is_ours(self) -> bool:
-        return threading.get_ident() == self._thread
+        return self._running.are_in_thread()
 
     def _sees_activations(self) -> bool:
         """Not what is computed a second time inside a backward pass, nor what a tracer runs."""
@@ -643,27 +639,12 @@ class Session(SignalListener, Training):
 
     def _enter(self, optimizer: Optimizer) -> bool:
         """Does the outermost step() begin? One that calls those of others is one step."""
-        if not self._is_ours():
-            if self._running:
-                return False
-            self._thread = threading.get_ident()  # training has moved to another thread
-        if sums_up_in_step(optimizer) and self._summing != id(optimizer):
-            self._summing = id(optimizer)  # the step() that it calls then has the gradients
-            self._nests = True
+        if not self._running.enter(optimizer):
             return False
-        self._summing = None
-        if self._running:
-            self._running = [each for each in self._running if _is_running(each())]
-        self._running.append(weakref.ref(optimizer))
-        if len(self._running) > 1:
-            self._nests = True
+        if self._running.are_nested():
             self._cycle.forget(id(optimizer))  # no step waits for it
-        return len(self._running) == 1
-
-    def _leave(self, optimizer: Optimizer) -> bool:
-        if not self._is_ours() or not self._running:
             return False
-        return self._running.pop()() is optimizer and not self._running
+        return True
 
 
 def close_at_exit(session: Session) -> None:
@@ -672,11 +653,3 @@ def close_at_exit(session: Session) -> None:
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.Finalize(session, Session.close, args=(session,), exitpriority=100)
-
-
-def _is_running(optimizer: Optional[Optimizer]) -> bool:
-    """Is a method of the optimizer on the stack? One whose step() has raised is not."""
-    if optimizer is None:
-        return False
-    methods = (frame for frame in frames() if frame.f_code.co_varnames[:1] == ("self",))
-    return any(variables_of(frame).get("self") is optimizer for frame in methods)
