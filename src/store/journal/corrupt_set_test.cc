@@ -234,7 +234,9 @@ constexpr std::size_t kSmallPageStride = 1;
 constexpr std::size_t kSmallPage = 64;
 constexpr std::size_t kPage = 4096;
 
-std::size_t stride_of(std::size_t page_bytes) { return page_bytes * (page_bytes == kSmallPage ? kSmallPageStride : 1); }
+std::size_t stride_of(std::size_t page_bytes) {
+  return page_bytes * (page_bytes == kSmallPage ? kSmallPageStride : 1);
+}
 
 TEST_P(CorruptSetTest, EachHeaderBitFlipped) {
   for (const FramePlace& frame : frames_) {
