@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
-from typing import Any, Optional
+from typing import Any, Optional, Protocol
 
 import torch
 
 from .._opening import open_for_attach
 from ..hook import Hook
 from . import resuming
+
+
+class Closing(Protocol):
+    def close(self) -> None: ...
+
+
+def close_at_exit(session: Closing) -> None:
+    """Also in children of multiprocessing, which do not run atexit."""
+    atexit.register(session.close)
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(session, type(session).close, args=(session,), exitpriority=100)
 
 
 def is_data_worker() -> bool:

@@ -6,8 +6,6 @@ what happens the session concludes which models there are, in which mode they ru
 
 from __future__ import annotations
 
-import atexit
-import sys
 import threading
 import weakref
 from collections import deque
@@ -19,16 +17,14 @@ from torch.optim import Optimizer
 
 from ..guard import StepAdvice
 from ..hook import Hook
-from ..stopping import StopTraining
 from .. import faults
 from . import interception, listeners, resuming, trainers
 from .bad_samples import Taken, look
 from .descriptions import describe_loader
 from .hidden_steps import HiddenSteps, has_compiled
 from .models import KnownModel, Models
-from .opening import is_data_worker, open_hook
+from .opening import close_at_exit, is_data_worker, open_hook
 from .own_updates import OwnUpdates
-from .ranks import LastStep
 from .phases import Phases
 from .recorder import Recorder
 from .roots import Model, is_of_keras, is_unfinished
@@ -39,6 +35,7 @@ from .signals import SignalListener, Signals
 from .stalls import StallWatch
 from .start_times import StartTimes
 from ..steps import Cycle
+from .training_end import TrainingEnd
 from .transforms import depth_of_gradients
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
@@ -90,8 +87,7 @@ class Session(SignalListener, Training):
         self._hidden = HiddenSteps()
         self._own = OwnUpdates()
         self._stalls: Optional[StallWatch] = None
-        self._last_step = LastStep()
-        self._is_stopping = False  # the trainer of a library was asked to end the training
+        self._end = TrainingEnd(leave)
 
     # What the program does.
 
@@ -563,7 +559,7 @@ class Session(SignalListener, Training):
         self._cycle.end()
         self._begin_step(recorder)
         if end.stop_requested and self._mode == "train":
-            self._stop(str(end.stop_reason), end.mode_step)
+            self._end.end(self._hook, str(end.stop_reason), end.mode_step)
 
     def models_to_save(self) -> list[Model]:
         return list(self._models)
@@ -571,29 +567,6 @@ class Session(SignalListener, Training):
     def optimizers_to_save(self) -> list[Optimizer]:
         """Those that step: others may be left over from what the program tried before."""
         return [optimizer for optimizer in self._models.optimizers() if self._cycle.is_in_use(id(optimizer))]
-
-    def _stop(self, reason: str, step: int) -> None:
-        """Ends the training after this step: by the trainer of a library, so that it keeps its work, or by an exception."""
-        if self._is_stopping or not self._last_step.has_come(step):
-            return
-        self._flush()
-        library = self._ask_trainer()
-        if library is not None:
-            faults.say(f"the training was asked to stop, and the trainer of {library} ends it: {reason}")
-            self._is_stopping = True
-            return
-        faults.say(f"the training was asked to stop: {reason}")
-        self._leave_process()
-        raise StopTraining(reason)
-
-    @faults.guarded("ask the trainer to end the training")
-    def _ask_trainer(self) -> Optional[str]:
-        return trainers.ask_to_stop()
-
-    @faults.guarded("write out what was captured")
-    def _flush(self) -> None:
-        if self._hook is not None:
-            self._hook.flush()
 
     # Signals.
 
@@ -645,11 +618,3 @@ class Session(SignalListener, Training):
             self._cycle.forget(id(optimizer))  # no step waits for it
             return False
         return True
-
-
-def close_at_exit(session: Session) -> None:
-    """Also in children of multiprocessing, which do not run atexit."""
-    atexit.register(session.close)
-    util = sys.modules.get("multiprocessing.util")
-    if util is not None:
-        util.Finalize(session, Session.close, args=(session,), exitpriority=100)
