@@ -57,6 +57,7 @@ void look_at_masks(const Case& seen, Findings& findings);      // of attention
 void look_at_signs(const Case& seen, Findings& findings);      // of what a loss is made of
 void look_at_broadcast(const Case& seen, Findings& findings);  // shapes that meet in a loss
 void look_at_loss(const Case& seen, Findings& findings);
+void look_at_class_weights(const Case& seen, Findings& findings);
 void look_at_padding(const Case& seen, Findings& findings);
 void look_at_inputs(const Case& seen, Findings& findings);
 void look_at_evaluation_inputs(const Case& seen, Findings& findings);

@@ -19,6 +19,7 @@ from trainwarden.torch.examination.masks import Masks, filled, hidden_by, spread
 from trainwarden.torch.examination.numbers import Numbers
 from trainwarden.torch.examination.padding import padding_of
 from trainwarden.torch.examination.reordered import Reordered
+from trainwarden.torch.loss_options import LossOptions
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ def test_lengths_of_sequences_and_of_their_targets() -> None:
 
     def lengths(target: torch.Tensor) -> list[float]:
         numbers = Numbers()
-        compared = Compared("nll_loss", (torch.randn(24, 9), target.reshape(-1)), -100)
+        compared = Compared("nll_loss", (torch.randn(24, 9), target.reshape(-1)), LossOptions(-100))
         compared.add_padding(numbers, tokens)
         return named(numbers)["lengths"]
 

@@ -8,10 +8,12 @@ from typing import Optional
 import pytest
 import torch
 from measured import named
+from torch import nn
 
 from trainwarden.torch.examination.batches import Compared
 from trainwarden.torch.examination.numbers import Numbers
 from trainwarden.torch.examination.step_look import StepLook
+from trainwarden.torch.loss_options import LossOptions, options_of_call, options_of_module
 
 
 def shift_match(tokens: torch.Tensor, target: torch.Tensor) -> Optional[list[float]]:
@@ -61,7 +63,7 @@ def padding_of_steps(ignored: int, order: list[str]) -> dict[str, list[float]]:
     look.see_inputs(None, [tokens], wants_gradients=True)
     for each in order:
         value = torch.nn.functional.cross_entropy(*compared[each], ignore_index=ignored)
-        look.compared("cross_entropy", compared[each], value, ignored)
+        look.compared("cross_entropy", compared[each], value, LossOptions(ignored))
     return named(look.numbers)
 
 
@@ -81,3 +83,21 @@ def test_padding_of_the_first_loss_that_has_sequences() -> None:
     assert len(first["padding"]) == 3 and first.keys().isdisjoint(["padding1", "plain_loss1", "compared_loss1"])
     assert first["lengths"] == [0, 1]
     assert padding_of_steps(-100, ["intent", "intent"]).keys().isdisjoint(["padding", "padding1", "plain_loss1"])
+
+
+def weights_seen(loss: nn.Module, predicted: torch.Tensor, target: torch.Tensor) -> dict[str, list[float]]:
+    numbers = Numbers()
+    Compared("cross_entropy", (predicted, target), options_of_module(loss)).add(numbers, "")
+    return {name: values for name, values in named(numbers).items() if name in ("class_weights", "positive_weight")}
+
+
+def test_weights_of_classes_and_of_positives() -> None:
+    scores, labels, ones = torch.randn(6, 3), torch.tensor([0, 1, 2, 0, 1, 0]), torch.ones(6, 2)
+    weights = torch.tensor([0.5, 1.0, 2.0])
+    assert weights_seen(nn.CrossEntropyLoss(weights), scores, labels) == {"class_weights": [0.5, 1, 2]}
+    assert weights_seen(nn.CrossEntropyLoss(), scores, labels) == {}
+    assert weights_seen(nn.BCEWithLogitsLoss(pos_weight=torch.tensor([9.0])), ones, ones) == {"positive_weight": [9, 9]}
+    assert weights_seen(nn.BCEWithLogitsLoss(pos_weight=torch.ones(3)), ones, ones) == {}, "of as many columns as there are"
+    assert options_of_call((scores, labels, weights), {}).class_weights is weights
+    assert options_of_call((scores, labels), {"weight": weights, "ignore_index": 2}) == (2, weights, None)
+    assert options_of_call((scores, labels, None), {"pos_weight": weights}).positive_weight is weights

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from .exchange import is_plain, put_around
 from .frames import variables_of
+from .loss_options import options_of_call
 
 # Losses whose first two arguments are what was predicted and what it is compared with.
 LOSSES = (
@@ -39,7 +40,7 @@ def switch_activations(on: bool) -> None:
 def wrap_losses(
     is_idle: Callable[[], bool], notify: Callable[..., None], tell: Callable[..., None]
 ) -> list[Callable[..., Any]]:
-    """`notify(name, inputs, output, ignore_index)` follows a call of a loss function by the program, unless `is_idle()`; `tell(method,
+    """`notify(name, inputs, output, options)` follows a call of a loss function by the program, unless `is_idle()`; `tell(method,
     phase)` stands around it."""
     plain = [name for name in LOSSES if is_plain(getattr(functional, name, None))]
     return [_wrap_loss(name, is_idle, notify, tell) for name in plain]
@@ -56,7 +57,7 @@ def _wrap_loss(
             output = torch_function(*args, **kwargs)
         finally:
             tell("phase_ends", "loss")
-        notify(name, _inputs(args, kwargs), output, kwargs.get("ignore_index"))
+        notify(name, _inputs(args, kwargs), output, options_of_call(args, kwargs))
         return output
 
     _loss_switches.append(put_around(getattr(functional, name), call))

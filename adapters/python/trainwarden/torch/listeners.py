@@ -16,6 +16,7 @@ from torch.optim import Optimizer
 from .. import faults
 from . import signal_sources
 from .bad_samples import Taken
+from .loss_options import LossOptions
 
 _clock = time.perf_counter_ns
 _Given = TypeVar("_Given")
@@ -58,7 +59,7 @@ class Listener:
     def call_fails(self, module: torch.nn.Module) -> None: ...
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None: ...
     def loss_computed(
-        self, function: str, inputs: tuple[Any, ...], output: Any, ignore_index: Optional[int] = None
+        self, function: str, inputs: tuple[Any, ...], output: Any, options: LossOptions = LossOptions()
     ) -> None: ...
     def gradient_taken(self, outputs: Any) -> None: ...
     def micro_batch_begins(self) -> None: ...

@@ -22,6 +22,7 @@ from . import interception, listeners, resuming, trainers
 from .bad_samples import Taken, look
 from .descriptions import describe_loader
 from .hidden_steps import HiddenSteps, has_compiled
+from .loss_options import LossOptions, options_of_module
 from .models import KnownModel, Models
 from .opening import close_at_exit, is_data_worker, open_hook
 from .own_updates import OwnUpdates
@@ -141,16 +142,16 @@ class Session(SignalListener, Training):
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         recorder = self._recorder or self._open_for(None)
         if recorder is not None and self._sees_activations():
-            recorder.examiner.compared(type(module).__name__, inputs, output, getattr(module, "ignore_index", None))
+            recorder.examiner.compared(type(module).__name__, inputs, output, options_of_module(module))
             if not recorder.is_idle:
                 recorder.losses.see_module(module, inputs, output)
 
     def loss_computed(
-        self, function: str, inputs: tuple[Any, ...], output: Any, ignore_index: Optional[int] = None
+        self, function: str, inputs: tuple[Any, ...], output: Any, options: LossOptions = LossOptions()
     ) -> None:
         recorder = self._recorder
         if recorder is not None and self._sees_activations():
-            recorder.examiner.compared(function, inputs, output, ignore_index)
+            recorder.examiner.compared(function, inputs, output, options)
             if not recorder.is_idle:
                 recorder.losses.see_function(function, inputs, output, is_backward_expected=self._mode == "train")
 

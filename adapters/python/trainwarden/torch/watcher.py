@@ -14,6 +14,7 @@ from ..hook import Hook
 from ..options import Mode
 from . import interception, listeners
 from ..faults import guarded
+from .loss_options import LossOptions
 from .phases import Phases
 from .recorder import Recorder
 from .roots import Model
@@ -166,7 +167,7 @@ class Watcher(SignalListener, Training):
             self._recorder.losses.see_module(module, inputs, output)
 
     def loss_computed(
-        self, function: str, inputs: tuple[Any, ...], output: Any, ignore_index: Optional[int] = None
+        self, function: str, inputs: tuple[Any, ...], output: Any, options: LossOptions = LossOptions()
     ) -> None:
         if self._is_seen() and not isinstance(self._loss, torch.nn.Module):
             self._recorder.losses.see_function(function, inputs, output, is_backward_expected=self._is_training())

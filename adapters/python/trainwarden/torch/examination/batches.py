@@ -6,6 +6,7 @@ from typing import Any, Iterator, Optional
 
 import torch
 
+from ..loss_options import LossOptions
 from .numbers import Numbers, is_measurable
 from .padding import up_to_the_end
 from .shifts import matches_of_shifts
@@ -145,10 +146,10 @@ def add_order(numbers: Numbers, value: torch.Tensor) -> None:
 class Compared:
     """The two sides of one loss function: predictions and targets."""
 
-    def __init__(self, function: str, inputs: Any, ignore_index: Optional[int] = None) -> None:
+    def __init__(self, function: str, inputs: Any, options: LossOptions = LossOptions()) -> None:
         pair = list(tensors_in(inputs))[:2]
         self.function = function
-        self.ignore_index = ignore_index  # of targets that do not count; None: not known
+        self.options = options
         self.predicted: Optional[torch.Tensor] = pair[0] if pair and is_measurable(pair[0]) else None
         self.target: Optional[torch.Tensor] = pair[1] if len(pair) > 1 and is_measurable(pair[1]) else None
 
@@ -166,7 +167,7 @@ class Compared:
     def valid(self, labels: torch.Tensor, classes: int) -> torch.Tensor:
         """Those of the targets that count."""
         valid = (labels >= 0) & (labels < classes)
-        return valid if self.ignore_index is None else valid & (labels != self.ignore_index)
+        return valid if self.options.ignore_index is None else valid & (labels != self.options.ignore_index)
 
     def scores(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Of shape [samples, classes] and [samples], where the target is a number of a class."""
@@ -304,6 +305,8 @@ class Compared:
         numbers.add(f"{prefix}classes", float(classes))
         if classes <= _MAX_CLASSES:
             numbers.add(f"{prefix}labels", labels)
+            if self.options.class_weights is not None and self.options.class_weights.numel() == classes:
+                numbers.add(f"{prefix}class_weights", self.options.class_weights.detach().float().reshape(-1))
         else:
             share = labels / labels.sum().clamp(min=1)
             numbers.add(f"{prefix}label_entropy", -(share * (share + _TINY).log()).sum())
@@ -320,6 +323,9 @@ class Compared:
             numbers.add("rows_of_target_sum_to_1", ((columns.sum(dim=1) - 1).abs() < 1e-2).float().mean())
         numbers.add(f"{prefix}target_mean", columns.mean(dim=0))
         numbers.add(f"{prefix}target_square", columns.square().mean(dim=0))
+        weight = self.options.positive_weight
+        if weight is not None and weight.numel() in (1, columns.shape[1]):
+            numbers.add(f"{prefix}positive_weight", weight.detach().float().reshape(-1).expand(columns.shape[1]))
         if self.predicted.shape == self.target.shape:
             ours, theirs = self.predicted.detach().float().reshape(-1), self.target.detach().float().reshape(-1)
             numbers.add(f"{prefix}residual", (ours - theirs).square().mean())
@@ -383,7 +389,7 @@ class Compared:
     def counted(self, target: torch.Tensor) -> torch.Tensor:
         """Those of the targets that are tokens and count."""
         counts = target >= 0
-        return counts if self.ignore_index is None else counts & (target != self.ignore_index)
+        return counts if self.options.ignore_index is None else counts & (target != self.options.ignore_index)
 
     def shapes(self) -> dict[str, Any]:
         known: dict[str, Any] = {"function": self.function}

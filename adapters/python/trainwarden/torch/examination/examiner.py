@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 
 from ... import faults
 from ..logged import number_of
+from ..loss_options import LossOptions
 from ..models import KnownModel
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients
@@ -301,14 +302,14 @@ class Examiner:
             self._modules.module_ends(module, output)
 
     @_own
-    def compared(self, function: str, inputs: Any, output: Any, ignore_index: Optional[int] = None) -> None:
+    def compared(self, function: str, inputs: Any, output: Any, options: LossOptions = LossOptions()) -> None:
         """A loss function has compared two tensors."""
         if depth_of_gradients() > 0:
             return
         if self._evaluation is not None:
-            self._evaluation.see_loss(Compared(function, inputs, ignore_index), output)
+            self._evaluation.see_loss(Compared(function, inputs, options), output)
         if self._look is not None:
-            self._look.compared(function, inputs, output, ignore_index)
+            self._look.compared(function, inputs, output, options)
             self._description.note_place("loss" if self._look.losses == 1 else "loss1")
 
     def backward_begins(self, tensors: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 import torch
 
+from ..loss_options import LossOptions
 from .adversaries import Adversaries
 from .batches import Compared
 from .empty_rows import EmptyRows
@@ -68,10 +69,10 @@ class ModuleLook:
             self._layers.see(path, module, output)
             self._exchanges.gives(path, output)
 
-    def compared(self, function: str, inputs: Any, ignore_index: Any) -> None:
+    def compared(self, function: str, inputs: Any, options: LossOptions) -> None:
         """A loss function has compared two tensors."""
         self._adversaries.compared(inputs)
-        self._fed.see(Compared(function, inputs, ignore_index), self._tokens)
+        self._fed.see(Compared(function, inputs, options), self._tokens)
 
     def add(self, numbers: Numbers) -> None:
         self._tokens = []

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 import torch
 
+from ..loss_options import LossOptions
 from . import own_losses
 from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, row_prints, telling_input, tensors_in
 from .features import add_features, features_of
@@ -93,12 +94,12 @@ class StepLook:
         if self.modules is not None:
             self.modules.forward_ends(output)
 
-    def compared(self, function: str, inputs: Any, output: Any, ignore_index: Optional[int]) -> None:
+    def compared(self, function: str, inputs: Any, output: Any, options: LossOptions) -> None:
         """A loss function has compared two tensors. Of several losses that are added up the first one is the
         yardstick; of the second one the scale is looked at, and the padding where the first one has no sequences."""
         if self.modules is not None:
-            self.modules.compared(function, inputs, ignore_index)
-        compared = Compared(function, inputs, ignore_index)
+            self.modules.compared(function, inputs, options)
+        compared = Compared(function, inputs, options)
         self.losses += 1
         if self.losses == 1:
             self._take_compared(compared)
