@@ -170,5 +170,51 @@ TEST(Wiring, AModuleWasToldToWantGradients) {
   EXPECT_EQ(cause(true, false), 0);
 }
 
+TEST(State, TheWorstOfAllEvaluationsIsLoaded) {
+  const auto confidence = [](double loaded, Values losses) {
+    TrainingUnderTest training;
+    TrainingHistory history = training.history();
+    double step = 0;
+    for (const double loss : losses) {
+      step += 40;
+      Numbers numbers = {{"step", {step}}, {"eval_after", {step}}, {"eval_calls", {1}}, {"eval_loss", {loss}}};
+      if (step == 40 * static_cast<double>(losses.size())) numbers.push_back({"eval_loaded", {loaded}});
+      take_record(history, numbers, static_cast<std::int64_t>(step));
+    }
+    return confidence_of(diagnose(history), "bad_checkpoint");
+  };
+  EXPECT_GT(confidence(0.68, {0.66, 0.5, 0.3, 0.25}), 0.8);
+  EXPECT_EQ(confidence(0.26, {0.66, 0.5, 0.3, 0.25}), 0) << "the best one";
+  EXPECT_EQ(confidence(0.68, {0.66, 0.3, 0.5, 0.6}), 0) << "the training has got worse itself";
+  EXPECT_EQ(confidence(0.3, {0.3, 0.28, 0.27, 0.25}), 0) << "all are alike";
+  EXPECT_EQ(confidence(1.5, {0.66, 0.5, 0.3, 0.25}), 0) << "other data, perhaps";
+}
+
+TEST(Start, LayersThatNormaliseMultiplyWithZero) {
+  const auto confidence = [](double first, double second, double learned) {
+    TrainingUnderTest training;
+    training.modules = R"({"name":"0","kind":"Linear","leaf":true},{"name":"1","kind":"BatchNorm1d","leaf":true},)"
+                       R"({"name":"2","kind":"BatchNorm1d","leaf":true})";
+    training.parameters = R"({"name":"0.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+                          R"({"name":"1.weight","shape":[8],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+                          R"({"name":"2.weight","shape":[8],"dtype":"float32","trainable":true,"optimizers":[0]})";
+    training.gradient = {0, 0, 0};
+    training.steps = 1;
+    const Values updates = {0.001, 0, 0};
+    training.numbers = {{"weight", {0.3, first, second}}, {"unit_spread", {0.5, -1, -1}}, {"update", updates}};
+    TrainingHistory history = training.history();
+    training.steps = 200;
+    training.numbers = {{"weight", {0.3, learned, learned}}, {"update", updates}};
+    TrainingHistory whole;
+    training.add_to(whole);
+    history.snapshots.insert(history.snapshots.end(), whole.snapshots.begin(), whole.snapshots.end());
+    return confidence_of(diagnose(history), "constant_initialisation");
+  };
+  EXPECT_GT(confidence(0, 0, 0), 0.9);
+  EXPECT_EQ(confidence(1, 0, 0), 0) << "the last one of a branch";
+  EXPECT_EQ(confidence(0, 0, 0.1), 0);
+  EXPECT_EQ(confidence(1, 1, 1), 0);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

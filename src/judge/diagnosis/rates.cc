@@ -129,6 +129,15 @@ bool rises_at_start(const Case& seen) {
   return *std::max_element(losses.begin() + 1, losses.begin() + 6) > 1.5 * std::abs(losses[0]);
 }
 
+// Or so little that it is no use to anybody.
+bool learns_next_to_nothing(const Case& seen) {
+  constexpr double kLittle = 0.1, kNoBetter = 0.9, kSlow = 2;
+  const Symptoms& symptoms = seen.symptoms;
+  if (symptoms.learns_nothing) return true;
+  return symptoms.is_seen_late && std::abs(symptoms.skill) < kLittle && symptoms.train.trend < kSlow &&
+         !(symptoms.eval_late < kNoBetter * symptoms.constant);
+}
+
 bool attends(const Case& seen) {
   const Graph* const graph = seen.graph();
   if (graph == nullptr) return false;
@@ -159,7 +168,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   double confidence = 0;
   if (ratios.largest_early > 0.5 && (symptoms.has_diverged || jumps)) confidence = 0.85;
   if (ratios.early > 0.3 && (symptoms.learns_nothing || worse_than_constant)) confidence = std::max(confidence, 0.85);
-  if (ratios.at_start > 0.3 && symptoms.learns_nothing) confidence = std::max(confidence, 0.85);
+  if (ratios.at_start > 0.3 && learns_next_to_nothing(seen)) confidence = std::max(confidence, 0.85);
   if (ratios.early > 0.1 && (symptoms.has_diverged || worse_than_constant)) confidence = std::max(confidence, 0.8);
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
   if (ratios.early > 0.25 && jumps && symptoms.train.peak > 3 * symptoms.constant)
@@ -187,6 +196,8 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
     const double highest = std::max(rate, median_of(seen.history, "rate"));
     if (highest >= 0.03 && bursts) confidence = std::max(confidence, 0.85);
     if (highest >= 0.008 && symptoms.learns_nothing && attends(seen)) confidence = std::max(confidence, 0.8);
+    constexpr double kFarTooHigh = 0.03;
+    if (highest >= kFarTooHigh && learns_next_to_nothing(seen) && attends(seen)) confidence = std::max(confidence, 0.8);
   }
   // A start that was too fast, and then all of it was learned: most would leave it so.
   constexpr double kLearned = 0.65, kAtItsBest = 1.1;

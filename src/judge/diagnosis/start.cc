@@ -155,6 +155,31 @@ void look_for_copies(const Case& seen, Findings& findings) {
                       seen.place("optimizer")});
 }
 
+// Layers that normalise begin by multiplying with zero. Of the last ones of residual branches that is usual.
+void look_for_norms_of_zero(const Case& seen, Findings& findings) {
+  if (seen.snapshots().empty() || !seen.history.has_seen_start) return;
+  const Snapshot &first = seen.snapshots().front(), &last = seen.snapshots().back();
+  const auto& parameters = seen.structure().parameters;
+  std::vector<std::string> zero;
+  std::size_t norms = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = parameters[i];
+    if (parameter.optimizers.empty() || !parameter.name.ends_with("weight") ||
+        !contains(seen.kind_of_owner(parameter), "Norm"))
+      continue;
+    ++norms;
+    if (first.at("weight", i) == 0 && last.at("weight", i) == 0) zero.push_back(parameter.name);
+  }
+  if (zero.empty() || zero.size() < norms) return;
+  findings.push_back({"constant_initialisation",
+                      0.93,
+                      fmt::format("All layers that normalise multiply with zero, and stay so: {}", listed(zero)),
+                      {"nothing passes through them, neither a signal nor a gradient"},
+                      {},
+                      0,
+                      seen.place("optimizer")});
+}
+
 void look_for_scale(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty() || !seen.history.has_seen_start) return;
   const Snapshot& first = seen.snapshots().front();
@@ -436,6 +461,7 @@ void look_at_start(const Case& seen, Findings& findings) {
   look_for_symmetry(seen, findings);
   look_for_zeros_that_stay(seen, findings);
   look_for_copies(seen, findings);
+  look_for_norms_of_zero(seen, findings);
   look_for_scale(seen, findings);
   look_for_sure_beginners(seen, findings);
   look_for_huge_answers(seen, findings);

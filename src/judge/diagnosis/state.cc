@@ -169,6 +169,31 @@ void look_for_forgotten_moments(const Case& seen, Findings& findings) {
                       seen.place("optimizer")});
 }
 
+// What is kept is not the best but the worst: a comparison that is turned around.
+void look_for_the_worst_state(const Case& seen, Findings& findings) {
+  constexpr double kLearned = 1.5, kStillGood = 1.2, kSame = 0.2;
+  const auto& evaluations = seen.history.evaluations;
+  if (evaluations.size() < 3) return;
+  const double loaded = evaluations.back().numbers.at("eval_loaded");
+  Values losses;
+  for (const Evaluated& each : evaluations) {
+    if (const double loss = each.numbers.at("eval_loss"); loss > 0) losses.push_back(loss);
+  }
+  if (!(loaded > 0) || losses.size() < 3) return;
+  const auto [best, worst] = std::minmax_element(losses.begin(), losses.end());
+  if (!(*worst > kLearned * *best) || !(losses.back() < kStillGood * *best)) return;
+  if (std::abs(loaded / *worst - 1) > kSame) return;
+  findings.push_back({"bad_checkpoint",
+                      0.86,
+                      "The state that was loaded after the training is that of its worst evaluation, not of its best",
+                      {fmt::format("with it the evaluation has a loss of {}", number(loaded)),
+                       fmt::format("before, the evaluations had {} at first or worst, {} at best, {} at last",
+                                   number(*worst), number(*best), number(losses.back()))},
+                      {},
+                      0,
+                      {}});
+}
+
 }  // namespace
 
 void look_at_state(const Case& seen, Findings& findings) {
@@ -179,6 +204,7 @@ void look_at_state(const Case& seen, Findings& findings) {
   look_for_state_that_is_the_model(seen, findings);
   look_for_lost_statistics(seen, findings);
   look_for_forgotten_moments(seen, findings);
+  look_for_the_worst_state(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

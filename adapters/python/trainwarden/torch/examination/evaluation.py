@@ -24,8 +24,11 @@ _MAX_MODELS = 4
 class Evaluation:
     """Of the stretch that follows a train step."""
 
-    def __init__(self, after_step: int) -> None:
+    def __init__(self, after_step: int, loads: int = 0) -> None:
+        """`loads`: states that the program has loaded into models so far."""
         self.after_step = after_step
+        self._loads = loads
+        self._before_load: Optional[tuple[int, int]] = None  # losses and shares of right answers that came before a load
         self._losses: list[torch.Tensor] = []
         self._rights: list[torch.Tensor] = []
         self._comparisons = Comparisons()
@@ -45,8 +48,11 @@ class Evaluation:
         """Was anything of it looked at?"""
         return bool(self._losses) or self._first is not None
 
-    def begin_step(self) -> None:
-        """A step of it is looked at."""
+    def begin_step(self, loads: int = 0) -> None:
+        """A step of it is looked at. What comes after a state was loaded says nothing of the training's last step."""
+        if loads > self._loads:
+            self._loads = loads
+            self._before_load = len(self._losses), len(self._rights)
         self._comparisons.begin()
 
     def end_steps(self) -> None:
@@ -119,11 +125,15 @@ class Evaluation:
             numbers.add("eval_rows", torch.cat(self._rows))
         if self._features:
             add_features(numbers, "eval_", _means(self._features))
-        if self._losses:
-            numbers.add("eval_loss", torch.stack(self._losses).mean())
-            numbers.add("eval_losses", float(len(self._losses)))
+        losses, rights = self._losses, self._rights
+        if self._before_load is not None and len(losses) > self._before_load[0] > 0:
+            numbers.add("eval_loaded", torch.stack(losses[self._before_load[0] :]).mean())
+            losses, rights = losses[: self._before_load[0]], rights[: self._before_load[1]]
+        if losses:
+            numbers.add("eval_loss", torch.stack(losses).mean())
+            numbers.add("eval_losses", float(len(losses)))
         # Where a loss function has seen the labels, the program compares the same ones.
-        if rights := self._rights or self._comparisons.shares():
+        if rights := rights or self._comparisons.shares():
             numbers.add("eval_accuracy", torch.stack(rights).mean())
         if squares := self._comparisons.squares:
             numbers.add("eval_square", torch.stack(squares).mean())

@@ -23,7 +23,7 @@ from ..loss_options import LossOptions
 from ..models import KnownModel
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients
-from . import printed, seeds
+from . import printed, program_calls, seeds
 from .allowance import Allowance
 from .batches import Compared, fingerprint, first_tensor, tensors_in
 from .description import Description
@@ -157,11 +157,11 @@ class Examiner:
         if evaluation is None or (evaluation.after_step != self._step and not evaluation.has_seen):
             if evaluation is not None:
                 evaluation.end_steps()
-            evaluation = self._writer.evaluation = Evaluation(self._step)
+            evaluation = self._writer.evaluation = Evaluation(self._step, program_calls.count_of_loads())
             self._rhythm.evaluation_follows(self._step)
         self._level = _LIGHT if self._allowance.may_evaluate(self._step) else _NONE
         if self._level == _LIGHT:
-            evaluation.begin_step()
+            evaluation.begin_step(program_calls.count_of_loads())
 
     def is_due(self) -> bool:
         """A step ends that was only counted. Is there time to look at the next one? Asked for some of these steps."""

@@ -48,6 +48,11 @@ def watch() -> list[Callable[..., Any]]:
     return [*put, *seeds.watch(), *dropouts.watch(), *loaded_files.watch()]
 
 
+def count_of_loads() -> int:
+    """Of whole states."""
+    return sum(1 for each in loaded if each.wanted > 0 and each.missing == 0)
+
+
 def _load_state_dict(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     itself = _count_itself(args[0], args[1] if len(args) > 1 else kwargs.get("state_dict")) if args else 0
     result = torch_function(*args, **kwargs)
