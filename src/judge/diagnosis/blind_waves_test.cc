@@ -216,5 +216,42 @@ TEST(Start, LayersThatNormaliseMultiplyWithZero) {
   EXPECT_EQ(confidence(1, 1, 1), 0);
 }
 
+TEST(Inputs, MostSamplesAreOne) {
+  const auto confidence = [](Values prints, double loss_at_end) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.loss_at_end = loss_at_end;
+    training.numbers = {
+        {"row_prints", std::move(prints)}, {"input_shape", {8, 1, 4, 4}}, {"float_inputs", {1}}, {"labels", {8, 8}}};
+    return confidence_of(training.diagnosis(), "constant_inputs");
+  };
+  const Values most = {3, 3, 3, 3, 3, 3, 1, 2}, few = {3, 3, 3, 4, 5, 6, 1, 2};
+  EXPECT_GT(confidence(most, 0.69), 0.8);
+  EXPECT_EQ(confidence(most, 0.1), 0) << "it is enough to learn from";
+  EXPECT_EQ(confidence(few, 0.69), 0);
+  EXPECT_EQ(confidence({3, 3, 3}, 0.69), 0);
+}
+
+// A probe is gone when its gradients are still there.
+TEST(Wiring, WhatAnOptimizerOnceHadIsNotForgotten) {
+  const auto confidence = [](const char* before) {
+    TrainingUnderTest training;
+    TrainingHistory history;
+    const std::string all = training.parameters;
+    training.parameters.replace(training.parameters.rfind("[0]"), 3, before);
+    training.steps = 1;
+    training.add_to(history);
+    training.parameters = all;
+    training.parameters.replace(training.parameters.rfind("[0]"), 3, "[]");
+    training.numbers = {{"update", {0.001, 0}}};
+    training.steps = 1;
+    history.snapshots.clear();
+    training.add_to(history);
+    return confidence_of(diagnose(history), "parameters_not_in_optimizer");
+  };
+  EXPECT_GT(confidence("[]"), 0.8);
+  EXPECT_EQ(confidence("[0]"), 0);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

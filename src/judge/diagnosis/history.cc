@@ -14,6 +14,7 @@ constexpr std::size_t kMaxFormers = 3;
 constexpr std::size_t kMaxEvaluations = 4096;
 constexpr std::size_t kMaxLosses = 1 << 17;
 constexpr std::size_t kMaxPrints = 1 << 16;
+constexpr std::size_t kMaxOnceStepped = 4096;
 constexpr std::size_t kMaxSignals = 64;
 constexpr std::size_t kMaxGraphs = 8;
 constexpr std::size_t kMaxRules = 256;
@@ -145,6 +146,9 @@ void TrainingHistory::take_text(std::string_view name, std::string_view text) {
   } else if (name == "examination/structure") {
     auto read = read_structure(text);
     if (read.ok()) {
+      for (const Parameter& parameter : structure.parameters) {
+        if (!parameter.optimizers.empty() && once_stepped.size() < kMaxOnceStepped) once_stepped.insert(parameter.name);
+      }
       if (!has_new_structure_) older_structure_ = std::move(structure);
       has_new_structure_ = true;
       structure = *std::move(read);

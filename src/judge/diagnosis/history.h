@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -223,6 +224,7 @@ class TrainingHistory {
   std::map<std::string, StepNumbers, std::less<>> signals;
   std::vector<BadBatch> bad_batches;  // in the order of the steps
   Structure structure;
+  std::set<std::string, std::less<>> once_stepped;  // parameters that an optimizer had, in a structure before
   std::vector<Graph> graphs;
   Counts counts;
   std::vector<RuleFinding> rules;

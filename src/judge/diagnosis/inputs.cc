@@ -1,6 +1,7 @@
 // Inputs: what goes into the model, and whether it means what the model takes it for.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -166,6 +167,42 @@ void look_for_constant_inputs(const Case& seen, Findings& findings) {
                     {fmt::format("{} % of the features are the same in all samples of a batch", number(100 * share)),
                      fmt::format("inputs have a mean of {} and a spread of {}",
                                  number(median_of(seen.history, "input", kMean)), number(deviation))}),
+       {},
+       0,
+       {}});
+}
+
+// Most samples of each batch are one and the same, as when nearly everything was rounded away.
+void look_for_samples_that_are_one(const Case& seen, Findings& findings) {
+  constexpr double kMost = 0.5, kFeatures = 16, kUseful = 0.3;
+  constexpr std::size_t kEnoughLooks = 3, kEnoughSamples = 8;
+  if (seen.symptoms.skill > kUseful || seen.symptoms.is_adversarial) return;
+  std::size_t looks = 0, empty = 0;
+  double sum = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* prints = snapshot.find("row_prints");
+    const Values* shape = snapshot.find("input_shape");
+    if (prints == nullptr || prints->size() < kEnoughSamples || shape == nullptr) continue;
+    double features = 1;
+    for (std::size_t axis = 1; axis < shape->size(); ++axis) features *= (*shape)[axis];
+    if (!(features >= kFeatures) || !(snapshot.at("float_inputs", 0) > 0)) continue;
+    std::map<double, std::size_t> counts;
+    std::size_t most = 0;
+    for (const double print : *prints) {
+      if (std::isfinite(print)) most = std::max(most, ++counts[print]);
+    }
+    ++looks;
+    const double share = static_cast<double>(most) / static_cast<double>(prints->size());
+    sum += share;
+    empty += share >= kMost ? 1 : 0;
+  }
+  if (looks < kEnoughLooks || empty < looks) return;
+  findings.push_back(
+      {"constant_inputs",
+       seen.symptoms.learns_nothing ? 0.85 : 0.6,
+       fmt::format("{:.0f} % of the samples of a batch are exactly the same", 100 * sum / static_cast<double>(looks)),
+       {fmt::format("in each of {} batches that were looked at", looks),
+        "a conversion may have rounded what tells the samples apart to nothing"},
        {},
        0,
        {}});
@@ -379,6 +416,7 @@ void look_at_inputs(const Case& seen, Findings& findings) {
   look_for_lone_elements(seen, findings);
   look_for_constant_inputs(seen, findings);
   look_for_constant_inputs_of_another(seen, findings);
+  look_for_samples_that_are_one(seen, findings);
   look_for_unknown_tokens(seen, findings);
   look_for_input_scale(seen, findings);
   look_for_mixed_axes(seen, findings);
