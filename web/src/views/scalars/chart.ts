@@ -42,6 +42,7 @@ export class Chart {
   private all: readonly Series[] = [];
   private look: ChartLook | null = null;
   private zoomPicture: ZoomPicture | null = null;
+  private held: { min: number; max: number } | null = null; // what a hand zooms to that has not rested yet
   private readonly tip: Tip;
 
   constructor(
@@ -63,12 +64,14 @@ export class Chart {
     const key = JSON.stringify([look.line.axis, look.y, look.clip, look.smooth > 0, look.colourBy, all.map(({ words, other }) => [words.id, other?.run, look.hidden.has(words.id)]), themeOf(this.element).dark]);
     if (this.plot && key === this.built) {
       this.zoomPicture?.end();
-      this.plot.setData(data);
-      return;
+      this.plot.setData(data, this.held === null);
+    } else {
+      this.plot?.destroy();
+      this.built = key;
+      this.plot = new UPlot(this.options(all, look), data, this.element);
     }
-    this.plot?.destroy();
-    this.built = key;
-    this.plot = new UPlot(this.options(all, look), data, this.element);
+    // What is answered meanwhile does not undo what a hand does.
+    if (this.held) this.plot.setScale('x', this.held);
   }
 
   /** The lines of the run at this place among those that are drawn over each other stand out; null: all do. */
@@ -206,10 +209,12 @@ export class Chart {
     const middle = min + at * (max - min);
     const [from, to] = [middle - factor * (middle - min), middle + factor * (max - middle)];
     this.zoomPicture?.prepare(plot, from, to);
-    plot.setScale('x', { min: from, max: to });
+    this.held = { min: from, max: to };
+    plot.setScale('x', this.held);
   }
 
   private zoomed(plot: UPlot): void {
+    this.held = null;
     if (this.zoomPicture?.end()) plot.redraw(true);
     const { min, max } = plot.scales['x']!;
     if (typeof min === 'number' && typeof max === 'number') this.events.zoom(this.stepAt(min), this.stepAt(max));
