@@ -89,6 +89,23 @@ TEST(Signs, AGeneratorThatHelpsItsDiscriminator) {
   EXPECT_EQ(cause_of_numbers({{"adversary", {std::nan(""), 0, std::nan("")}}}), "");
 }
 
+TEST(Signs, AGeneratorThatPullsAlongWithItsDiscriminator) {
+  const auto cause = [](Values pulls, bool is_adversarial = true) {
+    TrainingUnderTest training;
+    if (is_adversarial) {
+      training.optimizer += "," + training.optimizer;
+      training.numbers = {{"adversary_pull", std::move(pulls)}, {"calls", {2, 4}}};
+    }
+    return confidence_of(training.diagnosis(), "loss_sign");
+  };
+  const double none = std::nan("");
+  EXPECT_EQ(cause({-0.5, 0.4, -0.3}), 0);
+  EXPECT_EQ(cause({-0.5, 0.4, none}), 0);
+  EXPECT_EQ(cause({-0.5, -0.4, -0.3}), 0) << "no discriminator";
+  EXPECT_GT(cause({-0.5, 0.4, 0.3}), 0.8);
+  EXPECT_GT(cause({0.5, -0.4, -0.3}), 0.8) << "a critic that counts the other way round";
+}
+
 TEST(Tokens, AModelThatIsFedItsAnswers) {
   EXPECT_EQ(cause_of_numbers({{"fed", {1, 0.1}}}), "target_leak");
   EXPECT_EQ(cause_of_numbers({{"fed", {1, 0.95}}}), "");  // its encoder is, as that of an autoencoder

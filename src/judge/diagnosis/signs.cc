@@ -212,6 +212,37 @@ void look_for_helped_discriminator(const Case& seen, Findings& findings) {
        seen.place("loss")});
 }
 
+// Which way a loss pulls the answers of a discriminator, over all looks: -1 up, 1 down, 0 where that varies.
+int pull_of(const Case& seen, std::size_t place) {
+  constexpr double kMost = 0.9;
+  std::size_t up = 0, down = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double pull = snapshot.at("adversary_pull", place);
+    if (pull < 0) ++up;
+    if (pull > 0) ++down;
+  }
+  const double most = kMost * static_cast<double>(up + down);
+  if (up + down == 0) return 0;
+  return static_cast<double>(up) >= most ? -1 : static_cast<double>(down) >= most ? 1 : 0;
+}
+
+// The discriminator parts real samples from made ones; its generator pulls the answers to made ones the way it does.
+void look_for_generator_that_pulls_along(const Case& seen, Findings& findings) {
+  const int real = pull_of(seen, 0), fake = pull_of(seen, 1), made = pull_of(seen, 2);
+  if (real == 0 || fake != -real || made != fake || !seen.symptoms.is_adversarial) return;
+  findings.push_back(
+      {"loss_sign",
+       0.9,
+       "The generator learns to have its samples taken for false: its own loss pulls the answers to them "
+       "the same way as the discriminator's does",
+       {fmt::format("the discriminator's loss pulls answers to real samples {}, to made ones {}",
+                    real < 0 ? "up" : "down", fake < 0 ? "up" : "down"),
+        fmt::format("the generator's loss pulls answers to made ones {}", made < 0 ? "up" : "down")},
+       {},
+       0,
+       seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+}
+
 // A critic and its generator pull what they share in opposite directions. Where it falls without end they pull in the
 // same one.
 void look_for_agreeing_players(const Case& seen, Findings& findings) {
@@ -269,6 +300,7 @@ void look_for_reversed_ranking(const Case& seen, const Graph& graph, Findings& f
 
 void look_at_signs(const Case& seen, Findings& findings) {
   look_for_helped_discriminator(seen, findings);
+  look_for_generator_that_pulls_along(seen, findings);
   look_for_agreeing_players(seen, findings);
   const Graph* const graph = seen.graph();
   if (graph == nullptr || graph->nodes.empty()) return;

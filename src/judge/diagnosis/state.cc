@@ -177,7 +177,8 @@ void look_for_the_worst_state(const Case& seen, Findings& findings) {
   const double loaded = evaluations.back().numbers.at("eval_loaded");
   Values losses;
   for (const Evaluated& each : evaluations) {
-    if (const double loss = each.numbers.at("eval_loss"); loss > 0) losses.push_back(loss);
+    const double loss = each.numbers.at("eval_loss");
+    if (loss > 0 && loss != each.numbers.at("eval_loaded")) losses.push_back(loss);
   }
   if (!(loaded > 0) || losses.size() < 3) return;
   const auto [best, worst] = std::minmax_element(losses.begin(), losses.end());

@@ -240,6 +240,24 @@ def test_what_a_generator_is_compared_with(generator_target: float, noise: float
     assert numbers_of(seen)["adversary"] == [1.0, 0.0, generator_target]
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_which_way_losses_pull_the_answers(sign: float) -> None:
+    seen = Adversaries()
+    made, factor = torch.randn(16, 30, requires_grad=True) * 2, torch.ones(30, requires_grad=True)
+
+    def judge(value: torch.Tensor) -> torch.Tensor:
+        seen.forward_begins(None, (value,))
+        answer = (value * factor).sum(dim=1)
+        seen.forward_ends(answer)
+        return answer.mean()
+
+    seen.forward_begins(None, (torch.randn(4, 2),))  # noise
+    seen.forward_ends(made)
+    (judge(made.detach()) - judge(torch.randn(16, 30))).backward()
+    (sign * judge(made)).backward()
+    assert numbers_of(seen)["adversary_pull"] == pytest.approx([-1 / 8, 1 / 8, sign / 8])
+
+
 def test_a_training_without_a_generator_has_no_adversary() -> None:
     seen = Adversaries()
     seen.forward_begins(None, (torch.randn(4, 2),))

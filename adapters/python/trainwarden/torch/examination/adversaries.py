@@ -1,7 +1,7 @@
 """Adversaries: what a discriminator's answers are compared with, for what a generator made and for what it did not.
 
 A generator is to be taken for real: where the answers to its samples are compared with the same number in its own step and
-in that of the discriminator, it helps the discriminator.
+in that of the discriminator, or are pulled in the same direction, it helps the discriminator.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 import torch
 
+from ... import faults
 from .batches import tensors_in
 from .numbers import Numbers, is_measurable
 
@@ -26,6 +27,7 @@ class Adversaries:
         self._answers: list[tuple[torch.Tensor, str]] = []  # to inputs that are "real", "fake", or "made" in this step
         self._asked: Optional[str] = None
         self._targets: dict[str, torch.Tensor] = {}
+        self._pulls: dict[str, torch.Tensor] = {}  # the gradient of the answers, smallest and largest together, where it has one sign
         self._ranges: dict[tuple[int, str], torch.Tensor] = {}  # of what a model got that is "real", or "made"
         self._noise: Optional[torch.Tensor] = None  # that was added to samples, as a standard deviation
 
@@ -49,6 +51,17 @@ class Adversaries:
         self._made.append(given)
         if self._asked is not None:
             self._answers.append((given, self._asked))
+            self._watch_pull(given, self._asked)
+
+    def _watch_pull(self, answer: torch.Tensor, asked: str) -> None:
+        @faults.guarded("see which way a loss pulls the answers of a model")
+        def see(gradient: torch.Tensor) -> None:
+            low, high = torch.aminmax(gradient.detach().float())
+            is_one_way = (low >= 0) | (high <= 0)
+            self._pulls.setdefault(asked, torch.where(is_one_way, low + high, low * float("nan")))
+
+        if answer.requires_grad and is_measurable(answer):
+            answer.register_hook(see)
 
     def compared(self, inputs: Any) -> None:
         """By a loss function: answers with a target."""
@@ -65,6 +78,9 @@ class Adversaries:
         if "made" in self._targets and "fake" in self._targets:
             kept = [self._targets.get(each) for each in ("real", "fake", "made")]
             numbers.add("adversary", torch.stack([torch.tensor(float("nan")) if each is None else each.float().cpu() for each in kept]))
+        if "made" in self._pulls or "fake" in self._pulls:
+            pulls = [self._pulls.get(each) for each in ("real", "fake", "made")]
+            numbers.add("adversary_pull", [float("nan") if each is None else float(each) for each in pulls])
 
     def _add_ranges(self, numbers: Numbers) -> None:
         """Of the first model that gets both."""

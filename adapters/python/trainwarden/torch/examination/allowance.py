@@ -41,6 +41,8 @@ _FOR_EVALUATIONS = 0.15
 # may have a part of what is left for them, so that the last ones are seen, too.
 _DENSE_EVALUATIONS = 8
 _EVALUATION_GROWTH = 1.1
+# Evaluations of states that were loaded, and steps of each, that are looked at in any case.
+_MAX_ANEW, _STEPS_ANEW = 3, 3
 _FOR_FIRST_EVALUATION, _FOR_ONE_EVALUATION = 0.5, 0.25
 # Light looks come in rows, one row after the other while more than this share of what they may cost at the start is left;
 # the rest is for rows at distances that grow, each a part of what is left, so that it is seen what a short training has come
@@ -69,6 +71,7 @@ class Allowance:
         self._evaluations = 0  # that were looked at
         self._evaluation: Optional[int] = None  # the train step that the current one follows
         self._evaluation_left = 0.0  # what the current one may still cost
+        self._anew = 0  # times that a state was loaded in an evaluation
         self._next_evaluation = 0
         self._full_ns = float(_FIRST_FULL_NS)
         self._light_ns = float(_FIRST_LIGHT_NS)
@@ -171,6 +174,12 @@ class Allowance:
             self._evaluation = after_step
             self._evaluation_left = self._allow_evaluation(after_step)
         return self._evaluation_left > self._evaluation_ns
+
+    def evaluate_anew(self) -> None:
+        """A state was loaded in an evaluation: what it gives is worth a few steps, the first times."""
+        if self._anew < _MAX_ANEW:
+            self._anew += 1
+            self._evaluation_left = max(self._evaluation_left, _STEPS_ANEW * self._evaluation_ns)
 
     def _allow_evaluation(self, after_step: int) -> float:
         left = _FOR_EVALUATIONS * self._allowed() - self._evaluation_spent

@@ -48,11 +48,16 @@ class Evaluation:
         """Was anything of it looked at?"""
         return bool(self._losses) or self._first is not None
 
-    def begin_step(self, loads: int = 0) -> None:
-        """A step of it is looked at. What comes after a state was loaded says nothing of the training's last step."""
-        if loads > self._loads:
-            self._loads = loads
-            self._before_load = len(self._losses), len(self._rights)
+    def is_of_loaded(self, loads: int) -> bool:
+        """Has a state been loaded since? What comes now says nothing of the training's last step."""
+        if loads <= self._loads:
+            return False
+        self._loads = loads
+        self._before_load = len(self._losses), len(self._rights)
+        return True
+
+    def begin_step(self) -> None:
+        """A step of it is looked at."""
         self._comparisons.begin()
 
     def end_steps(self) -> None:
@@ -126,9 +131,10 @@ class Evaluation:
         if self._features:
             add_features(numbers, "eval_", _means(self._features))
         losses, rights = self._losses, self._rights
-        if self._before_load is not None and len(losses) > self._before_load[0] > 0:
+        if self._before_load is not None and len(losses) > self._before_load[0]:
             numbers.add("eval_loaded", torch.stack(losses[self._before_load[0] :]).mean())
-            losses, rights = losses[: self._before_load[0]], rights[: self._before_load[1]]
+            if self._before_load[0] > 0:  # else it is all that this evaluation is of
+                losses, rights = losses[: self._before_load[0]], rights[: self._before_load[1]]
         if losses:
             numbers.add("eval_loss", torch.stack(losses).mean())
             numbers.add("eval_losses", float(len(losses)))

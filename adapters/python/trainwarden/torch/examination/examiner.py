@@ -111,6 +111,7 @@ class Examiner:
         self._has_closure = False  # its optimizer calls one
         self._is_interrupted = False  # it is none of the training's, and those after it until that goes on
         self._step_ns = self._step_wall_ns = 0  # that its examination has cost, and how long that took
+        self._loads = program_calls.count_of_loads()  # when the last train step began
         # Across steps:
         self._quiet = 0
         if self.is_on:
@@ -138,6 +139,7 @@ class Examiner:
         if self._evaluates:
             self._begin_evaluation()
             return
+        self._loads = program_calls.count_of_loads()
         if self._writer.evaluation is not None:
             self._writer.evaluation.end_steps()
         if self._is_interrupted:
@@ -157,11 +159,15 @@ class Examiner:
         if evaluation is None or (evaluation.after_step != self._step and not evaluation.has_seen):
             if evaluation is not None:
                 evaluation.end_steps()
-            evaluation = self._writer.evaluation = Evaluation(self._step, program_calls.count_of_loads())
+            evaluation = self._writer.evaluation = Evaluation(self._step, self._loads)
             self._rhythm.evaluation_follows(self._step)
-        self._level = _LIGHT if self._allowance.may_evaluate(self._step) else _NONE
+        may_evaluate = self._allowance.may_evaluate(self._step)
+        if evaluation.is_of_loaded(program_calls.count_of_loads()):
+            self._allowance.evaluate_anew()
+            may_evaluate = self._allowance.may_evaluate(self._step)
+        self._level = _LIGHT if may_evaluate else _NONE
         if self._level == _LIGHT:
-            evaluation.begin_step(program_calls.count_of_loads())
+            evaluation.begin_step()
 
     def is_due(self) -> bool:
         """A step ends that was only counted. Is there time to look at the next one? Asked for some of these steps."""
