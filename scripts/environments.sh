@@ -128,22 +128,18 @@ frameworks_tests() {
   environment_tests "$set" "python on JAX" $jax -k "jax and not keras"
 }
 
-# old_frameworks_tests PART: what is no longer developed, and has programs.
+# What is no longer developed, and has programs.
 old_frameworks_tests() {
-  local part=$1 set=frameworks/old tests=adapters/python/tests hooks=adapters/smdebug/tests/hook cells=adapters/sagemaker/tests
-  local sessions="tf_sessions or tensorflow_ or session_hook or estimator" keras_2="keras or (tensorflow and not tensorflow_)"
-  # A monitored session is one of Estimator's too, tf_keras is Keras 2 by another name, and loops are tested on the newest.
-  if [[ $part != all ]]; then sessions="tensorflow_session or tensorflow_estimator" keras_2="keras and not tf_keras"; fi
+  local set=frameworks/old tests=adapters/python/tests hooks=adapters/smdebug/tests/hook cells=adapters/sagemaker/tests
+  local conformance=adapters/python/tests/conformance
   ready_environment "$set" || return 0
-  environment_tests "$set" "python on MXNet" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/mxnet \
-    $hooks/test_mxnet_hook.py $cells/test_gluon_seed_cells.py adapters/smdebug/tests/analysis/test_gluon_seed_cells.py) \
-    -k "mxnet or gluon"
-  environment_tests "$set" "python on sessions of TensorFlow" --dist "$(how_to_share "$part")" \
-    $(framework_folders "$part" $tests/tf_sessions $hooks/test_session_hook.py $cells/test_estimator_seed_cells.py) -k "$sessions"
-  environment_tests "$set" "python on Keras 2" --dist "$(how_to_share "$part")" $(framework_folders "$part" $tests/keras \
-    $hooks/test_keras_hook.py) -k "$keras_2"
-  if [[ $part == all ]]; then
-    environment_tests "$set" "python on DistilBERT" $cells/test_classifier_seed_cells.py $cells/test_seed_notebooks.py \
-      -k "classifier or notebooks"
-  fi
+  environment_tests "$set" "python on MXNet" --dist loadfile $tests/mxnet $hooks/test_mxnet_hook.py \
+    $cells/test_gluon_seed_cells.py adapters/smdebug/tests/analysis/test_gluon_seed_cells.py $conformance -k "mxnet or gluon"
+  environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions \
+    $hooks/test_session_hook.py $cells/test_estimator_seed_cells.py $conformance \
+    -k "tf_sessions or tensorflow_ or session_hook or estimator"
+  environment_tests "$set" "python on Keras 2" --dist loadfile $tests/keras $hooks/test_keras_hook.py $conformance \
+    -k "keras or (tensorflow and not tensorflow_)"
+  environment_tests "$set" "python on DistilBERT" $cells/test_classifier_seed_cells.py $cells/test_seed_notebooks.py \
+    -k "classifier or notebooks"
 }
