@@ -117,7 +117,7 @@ test('an answer that comes while a hand zooms does not undo it', async ({ page, 
   for (const name of ['a', 'b', 'c']) runs.write('series', name, 2_000);
   const waiting: (() => void)[] = [];
   let isHeld = false;
-  await page.route('**/api/v1/runs/c/**', async (route) => {
+  await page.route('**/api/v1/runs/*/series?*', async (route) => {
     if (isHeld) await new Promise<void>((go) => waiting.push(go));
     await route.continue();
   });
