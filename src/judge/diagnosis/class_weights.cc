@@ -15,6 +15,11 @@ constexpr double kMinCorrelation = 0.8;  // of logarithms of weights and frequen
 constexpr double kRare = 0.25;           // a share of ones
 constexpr double kSmallWeight = 0.6;
 
+// What diverges does so for another reason.
+double how_sure_of_weights(const Case& seen) {
+  return seen.symptoms.has_diverged ? 0.5 : 0.85;
+}
+
 struct WeightedClasses {
   Values weights, counts;  // of those that were seen
 };
@@ -68,7 +73,7 @@ void look_at_classes(const Case& seen, Findings& findings) {
   const auto rarest = std::min_element(classes.counts.begin(), classes.counts.end()) - classes.counts.begin();
   findings.push_back(
       {"class_imbalance",
-       0.85,
+       how_sure_of_weights(seen),
        "The weights of the classes are turned around: rare classes count less in the loss, not more",
        {fmt::format("the most frequent class has {:.1f} times the labels of the rarest, and the weights go with that",
                     ratio_in(classes.counts)),
@@ -99,7 +104,7 @@ void look_at_positives(const Case& seen, Findings& findings) {
   }
   if (columns == 0 || 2 * turned <= columns) return;
   findings.push_back({"class_imbalance",
-                      0.85,
+                      how_sure_of_weights(seen),
                       "The weight of the positive samples is turned around: it makes what is rare count less",
                       {fmt::format("{:.1f} % of the targets are 1, and pos_weight is {:.3g}", 100 * share, weight)},
                       {},

@@ -22,6 +22,19 @@ TEST(ClassWeights, AreTurnedAround) {
   EXPECT_EQ(confidence({80, 15}, {0.8, 0.15, 0.05}), 0);
 }
 
+TEST(ClassWeights, AreNotWhyATrainingDiverges) {
+  const auto cause = [](double loss_at_end) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.update = 1;
+    training.loss_at_end = loss_at_end;
+    training.numbers = {{"labels", {80, 15, 5}}, {"class_weights", {0.8, 0.15, 0.05}}, {"top_share", {1}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause(0.1), "class_imbalance");
+  EXPECT_EQ(cause(1e9), "learning_rate_too_high");
+}
+
 TEST(ClassWeights, OfPositivesAreTurnedAround) {
   const auto confidence = [](double ones, double weight) {
     TrainingUnderTest training;

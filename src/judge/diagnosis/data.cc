@@ -332,7 +332,9 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
   const bool fails =
       share > 0.98 && symptoms.eval_accuracy < symptoms.majority - 0.2 && (is_seen_late || is_evaluated_late);
   // One that tells the samples apart and finds none of them more likely than not has learned what there is to learn.
-  const bool gives_one = fails || (share > 0.98 && no_better && !(symptoms.skill > 0.12) && is_seen_late);
+  const bool is_ruined = symptoms.train.not_finite > 0 || symptoms.train.late > 100 * std::abs(symptoms.train.first);
+  const bool gives_one = !is_ruined &&  // after which a model gives anything
+                         (fails || (share > 0.98 && no_better && !(symptoms.skill > 0.12) && is_seen_late));
   findings.push_back(
       {"class_imbalance",
        is_weighted                          ? 0.3

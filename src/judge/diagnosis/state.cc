@@ -78,6 +78,7 @@ void look_for_changes_in_evaluations(const Case& seen, Findings& findings) {
 void look_for_rare_changes(const Case& seen, Findings& findings) {
   const double changed = seen.history.outside_changed, compared = seen.history.outside_seen;
   if (changed < 3 || changed > 0.5 * compared || seen.symptoms.is_adversarial) return;
+  if (seen.symptoms.train.not_finite > 0) return;  // NaN is never what it was
   // Workers that average their weights now and then.
   const bool are_averaged = std::any_of(seen.history.rules.begin(), seen.history.rules.end(),
                                         [](const RuleFinding& each) { return each.rule == "ReplicaDivergence"; });
