@@ -248,7 +248,7 @@ const std::vector<Cause>& catalogue() {
        {"overfitting", "learning_rate_too_high", "predicts_one_class", "no_learning"}},
       {"class_imbalance",
        "one class outweighs the others, and the model gives little else",
-       "Weight the classes in the loss, or sample them evenly; look at recall per class.",
+       "Weight the classes in the loss by one over their frequency, or sample them evenly; look at recall per class.",
        "Humbatova 2020",
        {"predicts_one_class", "no_learning", "underfitting"}},
       {"bad_samples",

@@ -129,7 +129,7 @@ bool rises_at_start(const Case& seen) {
   return *std::max_element(losses.begin() + 1, losses.begin() + 6) > 1.5 * std::abs(losses[0]);
 }
 
-// Or so little that it is no use to anybody.
+// Nothing, or so little that it is no use to anybody.
 bool learns_next_to_nothing(const Case& seen) {
   constexpr double kLittle = 0.1, kNoBetter = 0.9, kSlow = 2;
   const Symptoms& symptoms = seen.symptoms;

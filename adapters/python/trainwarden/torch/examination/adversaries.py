@@ -60,7 +60,7 @@ class Adversaries:
             is_one_way = (low >= 0) | (high <= 0)
             self._pulls.setdefault(asked, torch.where(is_one_way, low + high, low * float("nan")))
 
-        if answer.requires_grad and is_measurable(answer):
+        if answer.requires_grad and is_measurable(answer) and answer.numel() > 0:
             answer.register_hook(see)
 
     def compared(self, inputs: Any) -> None:
