@@ -139,6 +139,25 @@ TEST(Data, FewSamplesThatAreDrawnAgainAndAgain) {
   EXPECT_EQ(cause_of_samples(8, 8), "");  // all there are, perhaps
 }
 
+// Frozen while the optimizer was made of what is trained, and let loose after: it stays as it is.
+TEST(Wiring, WhatIsLetLooseTooLateIsInNoOptimizer) {
+  const auto cause = [](bool is_frozen, const char* optimizers) {
+    const auto parameter = [&](bool is_trainable, const char* of) {
+      return fmt::format(R"({{"name":"0.weight","shape":[8,4],"dtype":"float32","trainable":{},"optimizers":{}}},)"
+                         R"({{"name":"2.weight","shape":[2,8],"dtype":"float32","trainable":true,"optimizers":[0]}})",
+                         is_trainable, of);
+    };
+    TrainingUnderTest frozen, loose;
+    frozen.gradient = {-1, 0.1}, frozen.parameters = parameter(!is_frozen, "[]"), frozen.steps = 100;
+    loose.steps = 5, loose.parameters = parameter(true, optimizers);
+    TrainingHistory history = frozen.history();
+    loose.add_to(history);
+    return first_cause(diagnose(history));
+  };
+  EXPECT_EQ(cause(true, "[]"), "parameters_not_in_optimizer");
+  EXPECT_NE(cause(true, "[0]"), "parameters_not_in_optimizer") << "given to it when it was let loose";
+}
+
 TEST(Axes, ASoftmaxOverTheColumnsOfAnImage) {
   const auto cause = [](int dim, const char* from) {
     return cause_of_graph(fmt::format(

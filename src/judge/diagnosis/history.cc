@@ -148,6 +148,7 @@ void TrainingHistory::take_text(std::string_view name, std::string_view text) {
     if (read.ok()) {
       for (const Parameter& parameter : structure.parameters) {
         if (!parameter.optimizers.empty() && once_stepped.size() < kMaxOnceStepped) once_stepped.insert(parameter.name);
+        if (!parameter.trainable && once_frozen.size() < kMaxOnceStepped) once_frozen.insert(parameter.name);
       }
       if (!has_new_structure_) older_structure_ = std::move(structure);
       has_new_structure_ = true;
@@ -425,6 +426,10 @@ const TrainingHistory* TrainingHistory::best_former() const {
   return best == formers_.end() ? nullptr : best->get();
 }
 
+std::int64_t TrainingHistory::span() const {
+  return losses.empty() ? 0 : losses.steps.back() - losses.steps.front();
+}
+
 const TrainingHistory* TrainingHistory::other_known() const {
   const TrainingHistory* other = &best_known() == this ? best_former() : this;
   return other != nullptr && other->snapshots.size() >= kSome ? other : nullptr;
@@ -436,8 +441,12 @@ bool TrainingHistory::is_well_known() const {
 
 const TrainingHistory& TrainingHistory::best_known() const {
   const TrainingHistory* const former = best_former();
-  const std::size_t enough = was_resumed_ ? kSome : kEnough;  // what has interrupted it matters less
-  return former == nullptr || snapshots.size() >= std::min(enough, former->snapshots.size()) ? *this : *former;
+  if (former == nullptr) return *this;
+  // What has interrupted it matters less, as does a probe before it.
+  constexpr std::int64_t kFarLonger = 5;
+  const bool is_far_longer = span() >= kFarLonger * former->span();
+  const std::size_t enough = was_resumed_ || is_far_longer ? kSome : kEnough;
+  return snapshots.size() >= std::min(enough, former->snapshots.size()) ? *this : *former;
 }
 
 }  // namespace trainwarden::diagnosis

@@ -225,6 +225,7 @@ class TrainingHistory {
   std::vector<BadBatch> bad_batches;  // in the order of the steps
   Structure structure;
   std::set<std::string, std::less<>> once_stepped;  // parameters that an optimizer had, in a structure before
+  std::set<std::string, std::less<>> once_frozen;   // that were frozen then
   std::vector<Graph> graphs;
   Counts counts;
   std::vector<RuleFinding> rules;
@@ -245,6 +246,7 @@ class TrainingHistory {
   void begin_training(double training);
   bool resume_training(double training);
   const TrainingHistory* best_former() const;
+  std::int64_t span() const;  // train steps from the first loss that is known to the last
 
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;

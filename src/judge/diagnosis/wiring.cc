@@ -57,8 +57,11 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
   const std::size_t enough = strangers > 0 || seen.snapshots().size() < 4 ? 1 : 2;
   // A forgotten one gets a new gradient in each step; others may be those of a model that was trained before.
   const auto gets = [&](std::size_t i) {
-    const std::size_t looks = seen.history.once_stepped.count(parameters[i].name) > 0 ? 2 : enough;
-    return facts[i].nonzero >= looks && facts[i].nonzero * 3 >= facts[i].seen;
+    // What was frozen before had none then.
+    const bool is_thawed = seen.history.once_frozen.count(parameters[i].name) > 0;
+    const bool was_stepped = seen.history.once_stepped.count(parameters[i].name) > 0;
+    const std::size_t looks = was_stepped ? 2 : is_thawed ? 1 : enough;
+    return facts[i].nonzero >= looks && (is_thawed || facts[i].nonzero * 3 >= facts[i].seen);
   };
   const bool are_copied = moved * 2 > others;  // from masters in another precision
   for (std::size_t i = 0; i < parameters.size(); ++i) {

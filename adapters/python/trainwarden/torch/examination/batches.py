@@ -119,6 +119,20 @@ def prints_of(value: torch.Tensor) -> torch.Tensor:
     return flat @ _weights_on(flat.device)[: flat.shape[1]]
 
 
+def add_values_of_rows(numbers: Numbers, value: torch.Tensor, prints: torch.Tensor) -> None:
+    """`row_values`: how many different values the feature has that has most of them, and how many different samples there
+    are. Where it is nearly one for each, two equal samples are one sample twice. `prints`: of the samples that are counted."""
+    flat = value.detach()[: prints.numel()].reshape(prints.numel(), -1)[:, :_PRINTED]
+    different = (_different(flat).max(), _different(prints.reshape(-1, 1)).max())
+    numbers.add("row_values", torch.stack(different).double())
+
+
+def _different(columns: torch.Tensor) -> torch.Tensor:
+    """Values of each column."""
+    ordered = columns.sort(dim=0).values
+    return 1 + (ordered[1:] != ordered[:-1]).sum(dim=0)
+
+
 def telling_input(inputs: list[torch.Tensor]) -> torch.Tensor:
     """The one by which samples are told apart: the first one, unless it holds too little for that."""
     return next((each for each in inputs if each.dim() >= 2 and each.numel() // each.shape[0] >= 4), inputs[0])

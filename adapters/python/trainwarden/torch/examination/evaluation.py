@@ -13,6 +13,7 @@ from .comparisons import Comparisons
 from .features import add_features, features_of
 from .norms import fresh_norms
 from .numbers import Numbers, is_measurable
+from .pieces import pieces_of
 
 _MAX_LOSSES = 4096
 # The samples of so many batches are told apart, so many of each.
@@ -35,6 +36,7 @@ class Evaluation:
         self._calls = 0
         self._first: Optional[Numbers] = None  # of its first batch
         self._rows: list[torch.Tensor] = []  # prints of samples
+        self._pieces: list[torch.Tensor] = []  # of windows of series
         self._features: list[list[Optional[torch.Tensor]]] = []  # of its first batches
         self._random_before: Optional[list[torch.Tensor]] = None  # states of generators when a model was called
         self._last_input: Optional[weakref.ref[torch.Tensor]] = None
@@ -89,9 +91,8 @@ class Evaluation:
     def see_input(self, inputs: list[torch.Tensor]) -> None:
         self._calls += 1
         value = inputs[0]
-        rows = row_prints(telling_input(inputs), _ROWS if self._rows else _FIRST_ROWS) if len(self._rows) < _MAX_BATCHES else None
-        if rows is not None:
-            self._rows.append(rows)
+        if len(self._rows) < _MAX_BATCHES:
+            self._see_samples(telling_input(inputs))
         if len(self._features) < _MAX_BATCHES:
             self._features.append(features_of(inputs))
         if self._first is None:
@@ -99,6 +100,13 @@ class Evaluation:
             add_spread(self._first, "eval_input", value)
             self._first.add("eval_input_shape", [float(size) for size in value.shape])
             self._first.add("eval_fingerprint", fingerprint(value))
+
+    def _see_samples(self, value: torch.Tensor) -> None:
+        rows, pieces = row_prints(value, _ROWS if self._rows else _FIRST_ROWS), pieces_of(value)
+        if rows is not None:
+            self._rows.append(rows)
+        if pieces is not None:
+            self._pieces.append(pieces)
 
     def see_loss(self, compared: Compared, output: Any) -> None:
         value = next((each for each in tensors_in(output) if is_measurable(each)), None)
@@ -128,6 +136,8 @@ class Evaluation:
             numbers.add("eval_norms", freshest)
         if self._rows:
             numbers.add("eval_rows", torch.cat(self._rows))
+        if self._pieces:
+            numbers.add("eval_pieces", torch.cat(self._pieces))
         if self._features:
             add_features(numbers, "eval_", _means(self._features))
         losses, rights = self._losses, self._rights

@@ -8,10 +8,21 @@ import torch
 
 from ..loss_options import LossOptions
 from . import own_losses
-from .batches import Compared, add_neighbours, add_order, add_spread, add_symbols, row_prints, telling_input, tensors_in
+from .batches import (
+    Compared,
+    add_neighbours,
+    add_order,
+    add_spread,
+    add_symbols,
+    add_values_of_rows,
+    row_prints,
+    telling_input,
+    tensors_in,
+)
 from .features import add_features, features_of
 from .module_look import ModuleLook
 from .numbers import Numbers, is_measurable
+from .pieces import pieces_of
 from .reordered import Reordered
 
 _MAX_INPUTS = 4
@@ -79,13 +90,20 @@ class StepLook:
         if self.modules is not None:
             add_neighbours(numbers, first)
             add_order(numbers, first)
-        rows = row_prints(telling_input(inputs))
-        if rows is not None:
-            numbers.add("row_prints", rows)
+        self._add_prints(telling_input(inputs))
         numbers.add("input_shape", [float(size) for size in first.shape])
         add_features(numbers, "", features_of(inputs))
         if first.dtype in (torch.int64, torch.int32):
             add_symbols(numbers, first)
+
+    def _add_prints(self, value: torch.Tensor) -> None:
+        """By which samples are known when they come again."""
+        rows, pieces = row_prints(value), pieces_of(value)
+        if rows is not None:
+            self.numbers.add("row_prints", rows)
+            add_values_of_rows(self.numbers, value, rows)
+        if pieces is not None:
+            self.numbers.add("pieces", pieces)
 
     def see_output(self, output: Any) -> None:
         """Of an outermost model."""
