@@ -44,6 +44,7 @@ void add_row(OrderedJson& json, const views::RunRow& row) {
   json["last_step"] = row.last_step;
   json["loss"] = loss_json(row.loss);
   json["rules"] = {{"count", row.rules}, {"fired", row.fired.size()}, {"fired_names", row.fired}};
+  if (!row.diagnosis.empty()) json["rules"]["diagnosis"] = row.diagnosis;
   json["labels"] = row.labels;
   OrderedJson metrics = OrderedJson::object();
   for (const auto& [metric, value] : row.metrics) metrics[metric] = json_number(value);

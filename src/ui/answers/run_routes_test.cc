@@ -6,8 +6,10 @@
 
 #include "data/format/json.h"
 #include "data/format/safetensors.h"
+#include "judge/rules/builtin/training/signal_testing.h"
 #include "ui/answers/route.h"
 #include "ui/views/run_on_disk.h"
+#include "ui/views/run_row.h"
 
 namespace trainwarden::answers {
 namespace {
@@ -85,6 +87,27 @@ TEST_F(RunRoutesTest, ListRuns) {
   const Json last = {
       {"loss (train)", static_cast<double>(0.2F)}, {"loss (eval)", static_cast<double>(1.0F / 6)}, {"val_loss", "NaN"}};
   EXPECT_EQ(row.at("metrics"), last);
+}
+
+TEST(RunRoutes, TheListSaysWhatIsWrongWithARun) {
+  constexpr const char* kStructure =
+      R"({"modules":[],"parameters":[],"unregistered":[{"module":"","attribute":"blocks","kind":"Linear","count":3}],)"
+      R"("optimizers":[],"compared":[],"layers":[],"places":{},"foreign":0})";
+  TestRun run;
+  for (std::int64_t step = 0; step < 5; ++step) {
+    const double at = static_cast<double>(step);
+    std::vector<TestTensor> tensors = {
+        rules::text_signal("trainwarden/examination/layout", R"({"layout":[["loss",1],["step",1]]})"),
+        kept_doubles("trainwarden/examination/numbers", {1 / (1 + at), at}, {"signals"})};
+    if (step == 0) tensors.push_back(rules::text_signal("trainwarden/examination/structure", kStructure));
+    run.add({.step = step, .tensors = std::move(tensors), .mode = Mode::kTrain});
+  }
+  run.end();
+  const RunOnDisk kept(run, "ill");
+  kept.judge({"Diagnosis:steps=0"});
+  const views::RunRow row = views::read_run_row(storage::Location(kept.folder()));
+  EXPECT_EQ(row.fired, std::vector<std::string>{"Diagnosis"});
+  EXPECT_NE(row.diagnosis.find("\"blocks\""), std::string::npos) << row.diagnosis;
 }
 
 TEST_F(RunRoutesTest, TellOfOneRun) {

@@ -2,12 +2,23 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "judge/rules/rule_history.h"
+#include "judge/rules/run_diagnosis.h"
 #include "react/events/description.h"
 #include "read/trial/trial_access.h"
 
 namespace trainwarden::views {
 namespace {
+
+// A line of a list holds no more of it.
+constexpr std::size_t kMaxSentence = 300;
+
+std::string last_sentence(const rules::RuleHistory& history) {
+  const auto last = std::find_if(history.verdicts.rbegin(), history.verdicts.rend(),
+                                 [](const auto& each) { return each.verdict.outcome == Outcome::kFired; });
+  return last == history.verdicts.rend() ? "" : with_valid_utf8(last->verdict.message.substr(0, kMaxSentence));
+}
 
 void read_rules(const storage::Location& run, RunRow& row) {
   const auto histories = rules::read_rule_histories(run).value_or({});
@@ -15,6 +26,7 @@ void read_rules(const storage::Location& run, RunRow& row) {
   for (const rules::RuleHistory& history : histories) {
     const RuleStatus status = history.status.status;
     if (status == RuleStatus::kIssuesFound) row.fired.push_back(history.status.rule);
+    if (history.status.rule == rules::kDiagnosisRule) row.diagnosis = last_sentence(history);
     row.judged_now |= status == RuleStatus::kInProgress || status == RuleStatus::kStopping;
   }
 }

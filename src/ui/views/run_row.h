@@ -33,6 +33,7 @@ struct RunRow {
   RunMetrics metrics;
   std::size_t rules = 0;           // that watch or watched it
   std::vector<std::string> fired;  // those of them that have found an issue
+  std::string diagnosis;           // what the rule Diagnosis has said last of what is wrong, as a sentence
   bool judged_now = false;         // one of them is in progress
 
   bool foreign() const { return recorder != "trainwarden"; }

@@ -20,7 +20,8 @@ export interface RunRow {
   loss?: { tensor: string; step: number; value: number | string } | null;
   /** The course of that loss, at most 40 numbers. */
   course?: (number | string)[];
-  rules?: { count: number; fired: number; fired_names: string[] };
+  /** `diagnosis`: what is wrong, in a sentence. */
+  rules?: { count: number; fired: number; fired_names: string[]; diagnosis?: string };
   labels?: Record<string, string>;
   /** The last of each number that it measured of itself. */
   metrics?: Record<string, number | string>;
@@ -82,7 +83,7 @@ export function valuedRuns(rows: readonly RunRow[]): ValuedRun[] {
     const own: [string, Value][] = row.error !== undefined ? [] : [['steps', row.steps], ['loss', row.loss ? numberOf(row.loss.value) : undefined]];
     const measured = measuredValues(labelsOf(row), [...own, ...metricsOf(row).filter(([name]) => name !== 'loss' && name !== 'steps')]);
     const values = new Map([['state', stateOf(row)], ['fired', row.rules?.fired], ...measured] as const);
-    const words = `${row.name} ${stateOf(row)} ${row.rules?.fired_names.join(' ') ?? ''} ${Object.values(row.labels ?? {}).join(' ')}`;
+    const words = `${row.name} ${stateOf(row)} ${row.rules?.fired_names.join(' ') ?? ''} ${row.rules?.diagnosis ?? ''} ${Object.values(row.labels ?? {}).join(' ')}`;
     return { row, text: words.toLowerCase(), values };
   });
 }
