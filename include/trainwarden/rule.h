@@ -187,6 +187,9 @@ class TRAINWARDEN_API Rule {
   virtual ~Rule() = default;
   // Judges the step. Called for each complete step in rising order.
   virtual Verdict evaluate(const StepWindow& window) = 0;
+  // Once, when the run has ended and every step was judged, of a rule that has not fired: what the whole of it shows.
+  // Counts only where it fires or fails, as a verdict on the last step.
+  virtual Verdict conclude() { return Verdict::not_applicable("the rule judges step by step"); }
 
   // What must be captured for it: collections with the policy and the form that it needs. A collection that is not
   // built in says its patterns. Asked once.

@@ -483,6 +483,8 @@ TEST(Diagnosis, NamesAnOptimizerWhoseParametersNeverMove) {
   EXPECT_EQ(first_cause(training.diagnosis()), "optimizer_step_missing");
   training.numbers = {{"update_share", {1, 0, 0}}, {"calls", {2, 2}}};
   EXPECT_EQ(first_cause(training.diagnosis()), "gradients_cleared_too_early");
+  training.optimizer.replace(training.optimizer.rfind("{\"kind\""), 1, R"({"stepped":false,)");
+  EXPECT_EQ(first_cause(training.diagnosis()), "optimizer_step_missing");
 }
 
 TEST(Diagnosis, TellsWeightsThatSomethingElseChangesNowAndThen) {

@@ -1,6 +1,7 @@
 // Evaluation inputs: whether what is evaluated is prepared as what is trained on.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,54 @@ void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
                    number(other_mean), number(other_deviation), number(mean), number(deviation)),
        {fmt::format("the loss is {} in evaluation and {} in training", number(seen.symptoms.eval_late),
                     number(seen.symptoms.compared_late))},
+       {},
+       0,
+       {}});
+}
+
+// What the program prints of its evaluation as the share of the variance that is explained, late; NaN where it does
+// not.
+double printed_r2(const Case& seen) {
+  for (const PrintedSeries& series : seen.history.printed) {
+    if (series.metric == "r2" && !series.is_of_training && !series.numbers.empty()) return series.numbers.values.back();
+  }
+  return kUnknown;
+}
+
+// Is the evaluation worse than the training? Nothing where that is not known.
+std::optional<bool> is_evaluation_worse(const Case& seen) {
+  constexpr double kTimes = 1.3, kBehind = 0.15;
+  const Symptoms& symptoms = seen.symptoms;
+  if (std::isfinite(symptoms.eval_late)) return symptoms.eval_late > kTimes * symptoms.compared_late;
+  const double behind = symptoms.skill - printed_r2(seen);
+  return std::isfinite(behind) ? std::optional(behind > kBehind) : std::nullopt;
+}
+
+// Whoever standardises samples with what another set has gets means that are off by chance. Those of an evaluation that
+// are 0 to four digits are its own.
+void look_for_own_statistics(const Case& seen, Findings& findings) {
+  constexpr double kMinSamples = 64, kMinFeatures = 2, kMinExpected = 10;
+  const Evaluated* last = nullptr;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (each.numbers.at("eval_standardised", 1) >= kMinFeatures) last = &each;
+  }
+  if (last == nullptr) return;
+  const double samples = last->numbers.at("eval_standardised", 0), exact = last->numbers.at("eval_standardised", 1),
+               features = last->numbers.at("eval_standardised", 2);
+  // Or each batch is standardised by itself, wherever it goes.
+  if (samples < kMinSamples || 2 * exact < features || median_of(seen.history, "standardised", 1) >= kMinFeatures)
+    return;
+  // Or the training's own samples are evaluated: of so many some would be known.
+  const KnownSamples known = known_samples(seen);
+  const double expected = static_cast<double>(known.evaluated) * static_cast<double>(known.trained) / samples;
+  if (known.shared > 0 || expected < kMinExpected) return;
+  findings.push_back(
+      {"evaluation_preprocessing",
+       is_evaluation_worse(seen).value_or(false) ? 0.85 : 0.5,  // it may do no harm
+       "The evaluation is standardised with its own mean and deviation, not with those of the training",
+       {fmt::format("{:.0f} of {:.0f} features have a mean of 0 and a deviation of 1 over the {:.0f} samples of the "
+                    "evaluation, to four digits",
+                    exact, features, samples)},
        {},
        0,
        {}});
@@ -211,6 +260,7 @@ void look_at_evaluation_inputs(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   look_for_evaluation_preprocessing(seen, findings);
   look_for_other_features(seen, findings);
+  look_for_own_statistics(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

@@ -118,5 +118,41 @@ TEST(EvaluationInputs, ShapesWithoutAxesAndCountsThatAreNoNumbers) {
   EXPECT_FALSE(is_told(training.diagnosis(), "data_not_shuffled"));
 }
 
+struct Standardised {
+  Values evaluation = {200, 6, 8};  // samples, features that are standardised exactly, features
+  Values batch = {64, 0, 8};
+  bool is_of_training = false;  // are its samples those of the training?
+  double loss = 2;              // of the evaluation; that of the training is 0.7
+};
+
+double confidence_of_own_statistics(const Standardised& what) {
+  TrainingHistory history;
+  for (int look = 0; look < 10; ++look) {
+    TrainingUnderTest training;
+    training.steps = 5;
+    Values rows, evaluated;
+    for (int i = 0; i < 16; ++i) rows.push_back(0.5 + look * 16 + i);
+    for (int i = 0; i < 40; ++i) evaluated.push_back(what.is_of_training ? 0.5 + 3 * i : 1000.5 + i);
+    training.numbers = {{"row_prints", rows},      {"standardised", what.batch}, {"eval_after", {5.0 * look}},
+                        {"eval_calls", {1}},       {"eval_rows", evaluated},     {"eval_standardised", what.evaluation},
+                        {"eval_loss", {what.loss}}};
+    training.add_to(history);
+  }
+  for (const CauseFinding& each : diagnose(history).findings) {
+    if (each.statement.find("standardised with its own") != std::string::npos) return each.confidence;
+  }
+  return 0;
+}
+
+TEST(EvaluationInputs, WhatIsStandardisedByItself) {
+  EXPECT_GT(confidence_of_own_statistics({}), 0.8);
+  EXPECT_LT(confidence_of_own_statistics({.loss = 0.7}), 0.5) << "it does no harm";
+  EXPECT_EQ(confidence_of_own_statistics({.evaluation = {200, 0, 8}}), 0);
+  EXPECT_EQ(confidence_of_own_statistics({.evaluation = {200, 2, 8}}), 0) << "of few features only";
+  EXPECT_EQ(confidence_of_own_statistics({.evaluation = {40, 6, 8}}), 0) << "so few samples";
+  EXPECT_EQ(confidence_of_own_statistics({.batch = {64, 8, 8}}), 0) << "as each batch of the training is";
+  EXPECT_EQ(confidence_of_own_statistics({.is_of_training = true}), 0);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

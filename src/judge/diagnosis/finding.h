@@ -75,6 +75,13 @@ void look_at_rules(const Case& seen, Findings& findings);          // what rules
 void look_at_open_symptoms(const Case& seen, Findings& findings);  // last: what no other has explained
 // Is the loss of samples that were never seen before far below that of a constant answer?
 bool learns_new_samples(const Case& seen);
+// Of the looked-at samples of evaluations those that were looked at in the training, too.
+struct KnownSamples {
+  std::size_t trained = 0;    // different ones of the training
+  std::size_t evaluated = 0;  // of the last evaluation
+  std::size_t shared = 0;     // of all evaluations
+};
+KnownSamples known_samples(const Case& seen);
 // Of the samples of late examinations the share that earlier ones had seen: how much of the training data is known.
 double samples_seen_again(const Case& seen);
 // Those that found more than a note, each once.

@@ -98,6 +98,7 @@ struct OptimizerGroup {
 struct Optimizer {
   std::string kind;
   std::vector<OptimizerGroup> groups;
+  bool has_stepped = true;  // so far, as of the last structure
 };
 
 // What a loss function compared.

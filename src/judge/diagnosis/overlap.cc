@@ -235,6 +235,15 @@ void look_for_shared_batches(const Case& seen, Findings& findings) {
 
 }  // namespace
 
+KnownSamples known_samples(const Case& seen) {
+  const Trained trained = trained_samples(seen);
+  std::size_t evaluated = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (const Values* const rows = each.numbers.find("eval_rows")) evaluated = rows->size();
+  }
+  return {trained.samples.size(), evaluated, shared_samples(seen, trained).trained};
+}
+
 double samples_seen_again(const Case& seen) {
   return trained_samples(seen).again;
 }

@@ -82,7 +82,9 @@ Parameter parameter_of(const Json& json) {
 }
 
 Optimizer optimizer_of(const Json& json) {
+  const auto stepped = json.find("stepped");
   Optimizer optimizer{text_of(json, "kind"), {}};
+  optimizer.has_stepped = stepped == json.end() || !stepped->is_boolean() || stepped->get<bool>();
   for (const Json* group : objects_of(json, "groups")) {
     optimizer.groups.push_back({int_of(*group, "parameters"), settings_of(*group)});
   }

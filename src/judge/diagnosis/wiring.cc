@@ -254,8 +254,10 @@ void look_for_cleared_passes(const Case& seen, Findings& findings) {
 // Parameters that get gradients when the first optimizer steps, have an optimizer of their own, and never change: by
 // the time that one steps their gradients are gone, or it never does.
 void look_for_unmoved(const Case& seen, Findings& findings) {
-  constexpr std::size_t kMinLooks = 8;
-  if (seen.structure().optimizers.size() < 2) return;
+  constexpr std::size_t kMinLooks = 8, kMinLooksOfIdle = 3;
+  constexpr std::int64_t kMinSteps = 50;
+  const auto& optimizers = seen.structure().optimizers;
+  if (optimizers.size() < 2) return;
   const auto& parameters = seen.structure().parameters;
   std::map<std::int64_t, std::pair<std::size_t, std::size_t>> of;  // by optimizer: parameters, those that never change
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -271,24 +273,27 @@ void look_for_unmoved(const Case& seen, Findings& findings) {
       pulled += (*gradient)[i] > 0 ? 1 : 0;
       moved += (*share)[i] > 0 ? 1 : 0;
     }
-    if (looks < kMinLooks || pulled * 2 < looks) continue;
+    const auto owner = static_cast<std::size_t>(parameters[i].optimizers.front());
+    const bool is_idle =
+        owner < optimizers.size() && !optimizers[owner].has_stepped && seen.symptoms.steps >= kMinSteps;
+    if (looks < (is_idle ? kMinLooksOfIdle : kMinLooks) || pulled * 2 < looks) continue;
     auto& [count, unmoved] = of[parameters[i].optimizers.front()];
     ++count;
     unmoved += moved == 0 ? 1 : 0;
   }
-  const bool is_cleared = median_of(seen.history, "calls", 1) >= 2;
   for (const auto& [optimizer, counts] : of) {
-    if (counts.second < 2 || counts.second < counts.first) continue;
     const auto number = static_cast<std::size_t>(optimizer);
-    const std::string kind =
-        number < seen.structure().optimizers.size() ? seen.structure().optimizers[number].kind : "";
+    if (counts.second < 2 || counts.second < counts.first || number >= optimizers.size()) continue;
+    const auto& [kind, groups, has_stepped] = optimizers[number];
+    const bool is_cleared = has_stepped && median_of(seen.history, "calls", 1) >= 2;
     findings.push_back(
         {is_cleared ? "gradients_cleared_too_early" : "optimizer_step_missing",
          0.85,
          fmt::format("The {} parameters of one of the optimizers ({}) get gradients and never change", counts.first,
                      kind),
-         {is_cleared ? "zero_grad() is called several times in a step: their gradients may be gone when it steps"
-                     : "it does not step, or finds no gradients when it does"},
+         {is_cleared    ? "zero_grad() is called several times in a step: their gradients may be gone when it steps"
+          : has_stepped ? "it finds no gradients when it steps, or steps no more"
+                        : "it has never stepped, while others have"},
          {},
          0,
          is_cleared ? seen.place("zero_grad") : seen.place("step")});

@@ -261,11 +261,21 @@ bool Engine::all_decided() const {
   return std::none_of(runners_.begin(), runners_.end(), [](const RuleRunner& runner) { return runner.active(); });
 }
 
+// As with steps, all rules judge before any is reported.
+void Engine::conclude() {
+  const StepPlace last = place_of(trial_, last_judged_step_);
+  std::vector<RuleNews> all_news;
+  for (RuleRunner& runner : runners_) all_news.push_back(runner.conclude(last, options_.clock->unix_ns()));
+  for (std::size_t i = 0; i < runners_.size(); ++i) take(runners_[i], std::move(all_news[i]));
+}
+
 void Engine::finish() {
   if (std::exchange(finished_, true)) return;
   const RunnerEnd end = run_ended() ? RunnerEnd::kRunEnded : RunnerEnd::kEngineStopped;
   if (end == RunnerEnd::kEngineStopped) {
     for (RuleRunner& runner : runners_) report(runner.begin_stop(options_.clock->unix_ns()));
+  } else if (last_judged_step_ >= 0) {
+    conclude();
   }
   for (RuleRunner& runner : runners_) report(runner.end(end, options_.clock->unix_ns()));
   if (journal_.writer == nullptr) return;

@@ -108,6 +108,7 @@ class Engine {
   void judge_windows_that_end(const DueWindows& due);
   void fail_windows(const Status& status);
   // Time that passes.
+  void conclude();
   void judge_clock();
   void take(RuleRunner& runner, RuleNews news);
   void report(const RuleNews& news);

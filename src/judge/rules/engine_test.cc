@@ -436,6 +436,54 @@ TEST(Engine, ASymptomIsANoteWhereTheDiagnosisWeighsIt) {
   }
 }
 
+// Finds nothing step by step, and something in the whole.
+class ConcludingRule final : public Rule {
+ public:
+  explicit ConcludingRule(bool throws) : throws_(throws) {}
+  Verdict evaluate(const StepWindow&) override { return Verdict::ok(); }
+  Verdict conclude() override {
+    if (throws_) throw std::runtime_error("it does not add up");
+    return fire();
+  }
+
+ private:
+  const bool throws_;
+};
+
+TEST(Engine, WhatOnlyTheWholeRunShowsIsAVerdictOnItsLastStep) {
+  TestRun run;
+  run.add_steps(0, 5);
+  std::vector<EngineRule> rules = list_of(fires_at("Quiet", {}));
+  rules.push_back({{"Whole", {}}, std::make_unique<ConcludingRule>(false)});
+  rules.push_back({{"Broken", {}}, std::make_unique<ConcludingRule>(true)});
+  Watch watch(run, std::move(rules));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_TRUE(watch.reported.empty()) << "the run goes on";
+  run.end();
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  ASSERT_EQ(watch.reported.size(), 2U);
+  EXPECT_EQ(watch.reported[0].rule, "Whole");
+  EXPECT_EQ(watch.reported[0].place.global_step, 5);
+  EXPECT_EQ(watch.reported[1].verdict.outcome, Outcome::kError);
+  const auto statuses = watch.engine->statuses();
+  EXPECT_EQ(statuses[0].status, RuleStatus::kNoIssuesFound);
+  EXPECT_EQ(statuses[1].status, RuleStatus::kIssuesFound);
+  EXPECT_EQ(statuses[2].status, RuleStatus::kError);
+}
+
+TEST(Engine, NothingIsConcludedOfARunThatGoesOn) {
+  TestRun run;
+  run.add_steps(0, 5);
+  std::vector<EngineRule> rules;
+  rules.push_back({{"Whole", {}}, std::make_unique<ConcludingRule>(false)});
+  Watch watch(run, std::move(rules));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  EXPECT_TRUE(watch.reported.empty());
+  EXPECT_EQ(watch.engine->statuses()[0].status, RuleStatus::kStopped);
+}
+
 TEST(Engine, WhoGivesASymptomParametersIsAlarmedByIt) {
   const std::vector<RuleSpec> specs = {
       {"DeadRelu", {}}, {"DeadRelu", {{"threshold_inactivity", "2"}}}, {"LossSpike", {}}};

@@ -69,6 +69,13 @@ RuleNews RuleRunner::judge_time(const TimeWindow& window, std::int64_t now_unix_
   return take(record_of(place_of(window.trial, window.last_step), std::move(verdict), now_unix_ns));
 }
 
+RuleNews RuleRunner::conclude(const StepPlace& last, std::int64_t now_unix_ns) {
+  if (status_ != RuleStatus::kInProgress) return {};
+  Verdict verdict = caught([&] { return rule_->conclude(); });
+  if (verdict.outcome != Outcome::kFired && verdict.outcome != Outcome::kError) return {};
+  return take(record_of(last, std::move(verdict), now_unix_ns));
+}
+
 RuleNews RuleRunner::fail(const StepPlace& place, std::string message, std::int64_t now_unix_ns) {
   return take(record_of(place, Verdict::error(std::move(message)), now_unix_ns));
 }

@@ -45,6 +45,8 @@ class RuleRunner {
   RuleNews judge(const StepWindow& window, std::int64_t now_unix_ns);
   // Of its schedule(). That a rule without metrics has nothing to say is no answer: the clock asks it all the time.
   RuleNews judge_time(const TimeWindow& window, std::int64_t now_unix_ns);
+  // The run has ended; `last` is the last step that was judged. News where it is in progress, and fires or fails now.
+  RuleNews conclude(const StepPlace& last, std::int64_t now_unix_ns);
   // The process trains another model from here on: `rule`, new, judges in place of the one that saw those before.
   void begin_again(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
   // From now on what it finds is a note, as the rule Diagnosis weighs it.

@@ -8,10 +8,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 import torch
+from test_examination import texts
 from test_examination_shapes import numbers_of
 from torch import nn
 
@@ -143,3 +144,25 @@ twt.detach()
     assert [each["kind"] for each in last["optimizers"]] == ["SGD"]
     assert all(each["optimizers"] == [0] for each in last["parameters"])
     assert last["loaded"][0]["kind"] == "Linear"
+
+
+@pytest.mark.parametrize("second_steps_from", [None, 30])
+def test_the_structure_says_which_optimizers_have_stepped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second_steps_from: Optional[int]
+) -> None:
+    monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    first, second = nn.Linear(4, 8), nn.Linear(8, 2)
+    optimizers = [torch.optim.Adam(first.parameters()), torch.optim.Adam(second.parameters())]
+    net = nn.Sequential(first, nn.ReLU(), second)
+    twt.attach(str(tmp_path / "run"))
+    for step in range(40):
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        nn.functional.cross_entropy(net(torch.randn(16, 4)), torch.randint(2, (16,))).backward()
+        optimizers[0].step()
+        if second_steps_from is not None and step >= second_steps_from:
+            optimizers[1].step()
+    twt.detach()
+    stepped = [[each["stepped"] for each in structure["optimizers"]] for structure in texts(tmp_path / "run", "structure")]
+    assert stepped[0] == [True, False]
+    assert stepped[-1] == [True, second_steps_from is not None]

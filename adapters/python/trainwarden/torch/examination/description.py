@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import weakref
 from typing import Any, Optional
+
+from torch.optim import Optimizer
 
 from . import loaded_files, program_calls
 from .module_look import ModuleLook
+from .optimizers import Optimizers
 from .structure import caller_place, describe
 from .subjects import Subjects
 
@@ -28,9 +32,13 @@ class Description:
         self._last: dict[str, Any] = {}
         self._wanting: list[bool] = []  # which of the parameters that were described last wanted gradients
         self._loaded = self._placed = 0  # states and places that were described last
+        # The optimizers that had never stepped when they were described last, by their numbers, and who knows of them.
+        self._unstepped: list[tuple[int, weakref.ref[Optimizer]]] = []
+        self._stepping: Optional[Optimizers] = None
 
     def begin_again(self) -> None:
         self._last = {}
+        self._unstepped = []
 
     def note_place(self, what: str) -> None:
         """The program does this: where is the caller?"""
@@ -54,8 +62,13 @@ class Description:
 
     @property
     def has_news(self) -> bool:
-        """Since it was written, has the program loaded a state, or has it shown where it does something more?"""
-        return self._loaded != len(program_calls.loaded) or self._placed != len(self._places)
+        """Since it was written, has the program loaded a state, has it shown where it does something more, or has an
+        optimizer stepped for the first time?"""
+        has_stepped = any(self._has_stepped(optimizer()) for _, optimizer in self._unstepped)
+        return has_stepped or self._loaded != len(program_calls.loaded) or self._placed != len(self._places)
+
+    def _has_stepped(self, optimizer: Optional[Optimizer]) -> bool:
+        return optimizer is not None and self._stepping is not None and self._stepping.has_stepped(optimizer)
 
     def is_due(self, fulls: int, subjects: Subjects) -> bool:
         """After so many full examinations, before this one?"""
@@ -63,6 +76,11 @@ class Description:
         # Parameters came or went, or were frozen or unfrozen.
         has_changed = bool(parameters) and [each.requires_grad for each in parameters] != self._wanting
         return fulls < _FIRST or fulls % _EVERY == 0 or has_changed or self.has_news
+
+    def _describe_steps(self, optimizers: list[dict[str, Any]]) -> None:
+        for number, optimizer in self._unstepped:
+            optimizers[number]["stepped"] = optimizers[number]["kind"] == "" or self._has_stepped(optimizer())
+        self._unstepped = [each for each in self._unstepped if not optimizers[each[0]]["stepped"]]
 
     def text(self, fulls: int, subjects: Subjects, is_over: bool = False) -> str:
         """`is_over`: the training has ended."""
@@ -75,6 +93,9 @@ class Description:
         self._last = described
         if not is_dropped:
             self._wanting = [each.requires_grad for each in weights]
+            self._stepping = subjects.stepping
+            self._unstepped = [(number, weakref.ref(each)) for number, each in enumerate(subjects.optimizers)]
+        self._describe_steps(described["optimizers"])
         described["places"] = self._places
         described["layers"] = self._layers
         described["compared"] = self._compared

@@ -14,6 +14,7 @@ from .features import add_features, features_of
 from .norms import fresh_norms
 from .numbers import Numbers, is_measurable
 from .pieces import pieces_of
+from .standardised import Standardised
 
 _MAX_LOSSES = 4096
 # The samples of so many batches are told apart, so many of each.
@@ -36,6 +37,7 @@ class Evaluation:
         self._calls = 0
         self._first: Optional[Numbers] = None  # of its first batch
         self._rows: list[torch.Tensor] = []  # prints of samples
+        self._standardised = Standardised()
         self._pieces: list[torch.Tensor] = []  # of windows of series
         self._features: list[list[Optional[torch.Tensor]]] = []  # of its first batches
         self._random_before: Optional[list[torch.Tensor]] = None  # states of generators when a model was called
@@ -91,6 +93,7 @@ class Evaluation:
     def see_input(self, inputs: list[torch.Tensor]) -> None:
         self._calls += 1
         value = inputs[0]
+        self._standardised.see(value)
         if len(self._rows) < _MAX_BATCHES:
             self._see_samples(telling_input(inputs))
         if len(self._features) < _MAX_BATCHES:
@@ -136,6 +139,7 @@ class Evaluation:
             numbers.add("eval_norms", freshest)
         if self._rows:
             numbers.add("eval_rows", torch.cat(self._rows))
+        self._standardised.add(numbers, "eval_standardised")
         if self._pieces:
             numbers.add("eval_pieces", torch.cat(self._pieces))
         if self._features:

@@ -56,6 +56,9 @@ class Optimizers:
         self._fresh.clear()
         return self._training
 
+    def has_stepped(self, optimizer: Optimizer) -> bool:
+        return optimizer in self._stepped
+
     def has_settled(self, step: int) -> bool:
         """Is it another training by now, if the new optimizers have gone on stepping without the older ones?"""
         return bool(self._fresh) and step - self._fresh_step >= self._settled

@@ -24,6 +24,7 @@ from .module_look import ModuleLook
 from .numbers import Numbers, is_measurable
 from .pieces import pieces_of
 from .reordered import Reordered
+from .standardised import Standardised
 
 _MAX_INPUTS = 4
 # Of the outputs of models so many are kept until the loss is known.
@@ -91,6 +92,9 @@ class StepLook:
             add_neighbours(numbers, first)
             add_order(numbers, first)
         self._add_prints(telling_input(inputs))
+        standardised = Standardised()
+        standardised.see(first)
+        standardised.add(numbers, "standardised")
         numbers.add("input_shape", [float(size) for size in first.shape])
         add_features(numbers, "", features_of(inputs))
         if first.dtype in (torch.int64, torch.int32):

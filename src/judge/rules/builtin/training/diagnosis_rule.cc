@@ -5,7 +5,7 @@
 // a tenth more of looks at the loss. What it names must be named `patience` times in a row, each time with at least
 // `confidence`; and, unless it is read off the program or the loss has blown up, for half of the train steps and at
 // least `steps` of them, since a training that has just begun looks ill for many reasons. Where it cannot decide it
-// asks for an examination of the next steps.
+// asks for an examination of the next steps. When the run has ended nothing is waited for.
 //
 // State: the history of the diagnosis, which is bounded; the cause that was named last, how often and since when.
 #include <algorithm>
@@ -61,6 +61,15 @@ class DiagnosisRule final : public Rule {
     const bool is_settled = first->confidence >= kExact || is_blown_up(now.symptoms.train) ||
                             step - since_step_ >= std::max(steps_, since_step_);
     return ++times_ >= patience_ && is_settled ? verdict(*first) : undecided(now);
+  }
+
+  // Nothing is to be waited for any more: what `diagnose` says now is what it will say.
+  Verdict conclude() override {
+    if (history_.examinations == 0) return Verdict::not_applicable("no examination was captured");
+    history_.has_ended = true;
+    const diagnosis::Diagnosis last = diagnosis::diagnose(history_);
+    const diagnosis::CauseFinding* const first = last.first();
+    return first != nullptr && first->confidence >= confidence_ ? verdict(*first) : Verdict::ok();
   }
 
   std::vector<Collection> needs() const override { return {need_signals()}; }
@@ -145,7 +154,9 @@ RuleKind diagnosis_of_training() {
            "must "
            "also have been named for half of the train steps, unless the loss has blown up to 100 times its first. It "
            "is asked again with each full examination, with each evaluation and "
-           "with each tenth more of looks at the loss. The message is the sentence of the diagnosis with its "
+           "with each tenth more of looks at the loss. When the training ends before that, what is named at its end "
+           "counts. "
+           "The message is the sentence of the diagnosis with its "
            "strongest evidence, the advice its next step; the whole, with what other rules have found, is told by "
            "`trainwarden diagnose` and at the end of `trainwarden run`.\n\n"
            "Needs the examination of the training, which `trainwarden run` and `TRAINWARDEN_EXAMINE=1` turn on "

@@ -76,6 +76,22 @@ TEST(DiagnosisRule, WaitsUntilWhatIsLessSureHasSettled) {
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (std::vector<std::int64_t>{6, 7, 8}));
 }
 
+TEST(DiagnosisRule, WaitsForNothingWhenTheRunHasEnded) {
+  for (const bool forgotten : {true, false}) {
+    const auto rule = create_rule(*parse_rule_spec("Diagnosis"));
+    ASSERT_TRUE(rule.ok());
+    EXPECT_EQ((*rule)->conclude().outcome, Outcome::kNotApplicable) << "nothing was examined";
+    const TestRun run = forgotten_layer(9, forgotten);
+    const auto trial = run.open();
+    for (const std::int64_t step : trial->steps()) {
+      EXPECT_NE((*rule)->evaluate(TrialWindow(*trial, step)).outcome, Outcome::kFired);
+    }
+    const Verdict last = (*rule)->conclude();
+    EXPECT_EQ(last.outcome, forgotten ? Outcome::kFired : Outcome::kOk);
+    EXPECT_EQ(last.message.find("2.weight") != std::string::npos, forgotten) << last.message;
+  }
+}
+
 // Of what is not read off the program beyond doubt; a rule that has fired is judged no more, so it asks before.
 TEST(DiagnosisRule, AsksForAnExaminationWhereItCannotDecide) {
   const auto asked = judge(forgotten_layer(9), "Diagnosis:steps=6");
