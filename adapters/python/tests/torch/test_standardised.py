@@ -39,6 +39,7 @@ def test_features_that_are_left_as_they_are():
         [],
         [torch.randn(8, 4)],  # too few
         [torch.randn(64, 4), torch.randn(64, 5)],
+        [torch.randn(64, 4), torch.randn(1 << 17, 4)],  # too many to look at
         [torch.randn(64)],
         [torch.randn(64, 3, 4)],
         [torch.randint(0, 9, (64, 4))],
