@@ -332,5 +332,19 @@ TEST(Start, ASureBeginnerWhoseEndWasNotSeen) {
   EXPECT_LT(weight(0.4), 0.5);
 }
 
+TEST(Data, NumbersOfAFewClassesAreNoQuantity) {
+  const auto confidence = [](std::size_t classes, double telling) {
+    TrainingUnderTest training;
+    training.has_labels = false;
+    training.numbers = {
+        {"telling", {telling, 5, 0}}, {"classes", {static_cast<double>(classes)}}, {"labels", Values(classes, 8)}};
+    return confidence_of(training.diagnosis(), "target_leak");
+  };
+  EXPECT_GT(confidence(2, 0.993), 0.8);
+  EXPECT_EQ(confidence(3, 0.993), 0) << "the middles of three classes lie on a line by chance";
+  EXPECT_GT(confidence(3, 0.9999), 0.8);
+  EXPECT_GT(confidence(10, 0.993), 0.8);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis
