@@ -260,8 +260,7 @@ const std::vector<Cause>& catalogue() {
       {"evaluation_on_training_data",
        "the evaluation uses batches of the training",
        "Hold some data out that shares nothing with what is trained on: split series, groups or people rather than "
-       "windows or "
-       "rows, and copy samples after the split.",
+       "windows or rows, and copy samples after the split.",
        "Humbatova 2020",
        {}},
       // Modes and normalisation.

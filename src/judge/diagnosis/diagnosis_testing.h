@@ -113,6 +113,19 @@ class TrainingUnderTest {
   }
 };
 
+// Ten examinations, each with the numbers that `numbers_of` (int → Numbers) gives for it.
+template <class NumbersOf>
+TrainingHistory history_of_looks(NumbersOf numbers_of) {
+  TrainingHistory history;
+  for (int look = 0; look < 10; ++look) {
+    TrainingUnderTest training;
+    training.steps = 5;
+    training.numbers = numbers_of(look);
+    training.add_to(history);
+  }
+  return history;
+}
+
 inline std::string first_cause(const Diagnosis& diagnosis) {
   return diagnosis.first() == nullptr ? "" : diagnosis.first()->cause;
 }

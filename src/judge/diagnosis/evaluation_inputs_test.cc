@@ -126,18 +126,14 @@ struct Standardised {
 };
 
 double confidence_of_own_statistics(const Standardised& what) {
-  TrainingHistory history;
-  for (int look = 0; look < 10; ++look) {
-    TrainingUnderTest training;
-    training.steps = 5;
+  const TrainingHistory history = history_of_looks([&](int look) {
     Values rows, evaluated;
     for (int i = 0; i < 16; ++i) rows.push_back(0.5 + look * 16 + i);
     for (int i = 0; i < 40; ++i) evaluated.push_back(what.is_of_training ? 0.5 + 3 * i : 1000.5 + i);
-    training.numbers = {{"row_prints", rows},      {"standardised", what.batch}, {"eval_after", {5.0 * look}},
-                        {"eval_calls", {1}},       {"eval_rows", evaluated},     {"eval_standardised", what.evaluation},
-                        {"eval_loss", {what.loss}}};
-    training.add_to(history);
-  }
+    return Numbers{{"row_prints", rows},      {"standardised", what.batch}, {"eval_after", {5.0 * look}},
+                   {"eval_calls", {1}},       {"eval_rows", evaluated},     {"eval_standardised", what.evaluation},
+                   {"eval_loss", {what.loss}}};
+  });
   for (const CauseFinding& each : diagnose(history).findings) {
     if (each.statement.find("standardised with its own") != std::string::npos) return each.confidence;
   }

@@ -32,23 +32,19 @@ struct Copied {
 };
 
 bool are_copies(const Copied& what) {
-  TrainingHistory history;
-  for (int look = 0; look < 10; ++look) {
-    TrainingUnderTest training;
-    training.steps = 5;
+  const TrainingHistory history = history_of_looks([&](int look) {
     Values rows, evaluated;
     for (int i = 0; i < 16; ++i) rows.push_back(0.5 + look * 16 + (what.each > 0 && i % what.each == 1 ? i - 1 : i));
     for (int i = 0; i < 40; ++i) {
       const int copy = i < what.doubles ? 20 + i : i;  // of a later one
       evaluated.push_back(copy < 20 + what.shared && copy >= 20 ? 0.5 + 4 * (copy - 20) : 1000.5 + copy);
     }
-    training.numbers = {{"row_prints", rows},
-                        {"row_values", {what.different, 16}},
-                        {"eval_after", {5.0 * look}},
-                        {"eval_calls", {1}},
-                        {"eval_rows", evaluated}};
-    training.add_to(history);
-  }
+    return Numbers{{"row_prints", rows},
+                   {"row_values", {what.different, 16}},
+                   {"eval_after", {5.0 * look}},
+                   {"eval_calls", {1}},
+                   {"eval_rows", evaluated}};
+  });
   return is_told(diagnose(history), kOverlap);
 }
 
@@ -67,10 +63,7 @@ struct Windows {
 };
 
 bool do_overlap(const Windows& what) {
-  TrainingHistory history;
-  for (int look = 0; look < 10; ++look) {
-    TrainingUnderTest training;
-    training.steps = 5;
+  const TrainingHistory history = history_of_looks([&](int look) {
     Values rows, pieces, evaluated, evaluated_pieces;
     for (int i = 0; i < 16; ++i) {
       rows.push_back(0.5 + (look * 16 + i) % 60);  // an epoch has 60
@@ -83,10 +76,9 @@ bool do_overlap(const Windows& what) {
         evaluated_pieces.push_back(is_shared ? i + 1000.0 * piece : std::nan(""));
       }
     }
-    training.numbers = {{"row_prints", rows}, {"pieces", pieces},       {"eval_after", {5.0 * look}},
-                        {"eval_calls", {1}},  {"eval_rows", evaluated}, {"eval_pieces", evaluated_pieces}};
-    training.add_to(history);
-  }
+    return Numbers{{"row_prints", rows}, {"pieces", pieces},       {"eval_after", {5.0 * look}},
+                   {"eval_calls", {1}},  {"eval_rows", evaluated}, {"eval_pieces", evaluated_pieces}};
+  });
   const Diagnosis diagnosis = diagnose(history);
   return is_told(diagnosis, kOverlap) && diagnosis.first()->statement.find("overlap") != std::string::npos;
 }
