@@ -96,6 +96,25 @@ def check_killed(study, draw):
     return wrong
 
 
+def check_killed_at_the_end(study, _draw):
+    """The agent is killed when the last step is saved and printed, and before what was printed is kept: the next attempt has no
+    step left to make, and the trial has its loss."""
+    study.write(trials=1, parallel=1, retries=9, seconds=0.02)
+    process = study.start("tune", "study.toml")
+    output = study.folder / "jobs/toy-0/output.log"
+    while process.poll() is None and not (output.exists() and f"step {study.steps} loss: " in output.read_text()):
+        time.sleep(0.005)
+    for agent in agents_of(study):
+        os.kill(agent, signal.SIGKILL)
+    errors = process.communicate(timeout=300)[1]
+    (trial,) = study.shown()["trials"]
+    print(f"killed at the end: it began from {study.begins(0)}, and is {trial['state']}")
+    expected = trial["values"]["quality"] + 1 / (100 * study.steps)
+    if trial["state"] != "complete" or abs(trial["metrics"]["loss"] - expected) > 1e-6:
+        return [f"expected a loss of {expected}, found {trial}: {errors}"]
+    return wrong_of_study(study, study.shown())
+
+
 def check_devices(study, _draw):
     """Two trials that run at once, and say that they need one processor each, have different ones."""
     if len(os.sched_getaffinity(0)) < 2:
@@ -129,7 +148,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     wrong = []
-    for check in (check_refused, check_devices, check_paused, check_killed):
+    for check in (check_refused, check_devices, check_paused, check_killed, check_killed_at_the_end):
         with StudyFolder(os.path.abspath(options.program)) as study:
             try:
                 wrong += [f"{check.__name__}: {problem}" for problem in check(study, random.Random(options.seed))]

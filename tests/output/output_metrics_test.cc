@@ -9,6 +9,7 @@
 
 #include "core/base/folder_testing.h"
 #include "read/trial/run_testing.h"
+#include "work/output/kept_position.h"
 
 namespace trainwarden::output {
 namespace {
@@ -21,12 +22,18 @@ class OutputMetricsTest : public ::testing::Test {
 
   void print(const std::string& text) const { std::ofstream(log_, std::ios::app | std::ios::binary) << text; }
   std::unique_ptr<OutputMetrics> start(const std::string& definitions = "") {
-    OutputPlan plan{run_, {}, log_, 0, std::nullopt, [this](std::string_view bytes) { seen_ += bytes; }};
+    OutputPlan plan{run_, {}, log_, 0, std::nullopt, false, [this](std::string_view bytes) { seen_ += bytes; }};
     plan.info.labels = {{"lr", "0.1"}};
     if (!definitions.empty()) plan.definitions = log_metrics::parse_definitions(definitions, "metrics.toml").value();
     auto output = OutputMetrics::start(std::move(plan));
     EXPECT_TRUE(output.ok()) << output.status().message();
     return *std::move(output);
+  }
+  // As an attempt of a job, whose log is of its run alone.
+  std::unique_ptr<OutputMetrics> go_on() const {
+    OutputPlan plan{run_, {}, log_};
+    plan.goes_on = true;
+    return OutputMetrics::start(std::move(plan)).value();
   }
   // Of what follows, all that is kept.
   OutputResult read(const std::string& text, const std::string& definitions = "") {
@@ -98,6 +105,33 @@ TEST_F(OutputMetricsTest, AnotherAttemptGoesOnInTheSameRun) {
   const auto trial = Trial::open(run_).value();
   EXPECT_EQ(trial->state(), RunState::kCompleted);
   EXPECT_EQ(TrialAccess::output_report(*trial)->metrics[0].values, 2u);
+}
+
+TEST_F(OutputMetricsTest, WhatAKilledAttemptDidNotKeepIsReadByTheNext) {
+  print("{'loss': 5.0}\n");  // by an attempt that was killed before it kept anything
+  const auto first = go_on();
+  print("{'loss': 4.0}\nhalf a rec");
+  EXPECT_TRUE(first->finish(false).status.ok());
+  print("ord\n{'loss': 3.0}\n");  // by one that was killed too
+  const auto second = go_on();
+  print("{'loss': 2.0}\n");
+  EXPECT_TRUE(second->finish(true).status.ok());
+  EXPECT_EQ(values("loss"), (std::vector<double>{5, 4, 3, 2}));
+}
+
+TEST_F(OutputMetricsTest, AKilledReadingSaysUpToWhereItKept) {
+  const storage::Location run(run_);
+  const auto killed = go_on();
+  print("{'loss': 4.0}\nhalf a rec");
+  std::optional<std::uint64_t> position;
+  while (!position || *position == 0) {
+    std::this_thread::yield();
+    const auto now = kept_position(run.storage(), 0, log_);
+    if (now.ok()) position = *now;
+  }
+  EXPECT_EQ(position, 14u) << "half a record is read again";
+  EXPECT_EQ(kept_position(run.storage(), 0, folder_.path() / "another.log").value(), std::nullopt);
+  EXPECT_EQ(kept_position(run.storage(), 1, log_).value(), 0u) << "nothing of this rank is kept";
 }
 
 TEST_F(OutputMetricsTest, WhatRunItselfPrintsIsNotRead) {

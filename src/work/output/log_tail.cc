@@ -37,6 +37,12 @@ Result<LogTail> LogTail::open_at_end(const std::filesystem::path& file) {
   return LogTail(std::move(descriptor), static_cast<std::uint64_t>(facts.st_size));
 }
 
+Result<LogTail> LogTail::open_at(const std::filesystem::path& file, std::uint64_t offset) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(LogTail tail, open_at_end(file));
+  tail.offset_ = offset;
+  return tail;
+}
+
 LogTail::LogTail(FileDescriptor file, std::uint64_t offset)
     : file_(std::move(file)), piece_(kPieceBytes, '\0'), offset_(offset) {}
 

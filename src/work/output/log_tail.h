@@ -18,10 +18,13 @@ class LogTail {
   // From its end on. kNotFound, kPermissionDenied; kInvalidArgument when it is no regular file, whose reading could
   // wait for somebody.
   static Result<LogTail> open_at_end(const std::filesystem::path& file);
+  // From its byte `offset` on; should it have fewer by now, from its beginning. Errors as open_at_end().
+  static Result<LogTail> open_at(const std::filesystem::path& file, std::uint64_t offset);
 
   // What is new, in pieces; empty: nothing for now. Valid until the next call. An error is the system's, call again.
   Result<std::string_view> read();
 
+  std::uint64_t offset() const { return offset_; }      // in the file, of what comes next
   std::uint64_t bytes() const { return bytes_; }        // read so far
   std::uint64_t restarts() const { return restarts_; }  // the file had become shorter
 

@@ -61,6 +61,15 @@ TEST_F(LogTailTest, AFileThatWasEmptiedIsReadFromItsBeginning) {
   EXPECT_EQ(tail.restarts(), 1u);
 }
 
+TEST_F(LogTailTest, GoesOnWhereAnEarlierReadingStopped) {
+  print("read\nnot read\n");
+  LogTail tail = LogTail::open_at(log_, 5).value();
+  EXPECT_EQ(read_all(tail), "not read\n");
+  EXPECT_EQ(tail.offset(), 14u);
+  LogTail shorter = LogTail::open_at(log_, 15).value();
+  EXPECT_EQ(read_all(shorter), "read\nnot read\n") << "it was emptied since";
+}
+
 TEST_F(LogTailTest, FollowsTheFileAndNotItsName) {
   print("");
   LogTail tail = LogTail::open_at_end(log_).value();

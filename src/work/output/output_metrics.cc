@@ -1,5 +1,6 @@
 #include "work/output/output_metrics.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -7,6 +8,8 @@
 
 #include "core/base/log.h"
 #include "core/base/pause.h"
+#include "data/format/output_position.h"
+#include "work/output/kept_position.h"
 
 namespace trainwarden::output {
 namespace {
@@ -15,14 +18,26 @@ constexpr std::chrono::milliseconds kLookInterval{50};
 // A frame costs some hundred bytes beside its samples, and who looks at a live curve waits so long for it.
 constexpr std::int64_t kFlushNs = 1'000'000'000;
 constexpr std::int64_t kReportNs = 5'000'000'000;
+// What ends a record, as log_metrics::RecordSplitter has it.
+constexpr std::string_view kRecordEnds = "\n\r\b";
 // Lines of `trainwarden run` itself, which in a job go into the same file.
 constexpr std::string_view kOwnLine = "trainwarden: ";
+
+Result<LogTail> open_tail(const OutputPlan& plan) {
+  if (!plan.goes_on) return LogTail::open_at_end(plan.file);
+  const auto position = kept_position(plan.run.storage(), plan.rank, plan.file);
+  if (!position.ok()) {
+    log(LogLevel::kWarning, "what an earlier attempt printed last is not read: {}", position.status().to_string());
+  }
+  if (!position.ok() || !*position) return LogTail::open_at_end(plan.file);
+  return LogTail::open_at(plan.file, **position);
+}
 
 }  // namespace
 
 Result<std::unique_ptr<OutputMetrics>> OutputMetrics::start(OutputPlan plan, const Clock& clock) {
   TRAINWARDEN_ASSIGN_OR_RETURN(log_metrics::MetricFinder finder, log_metrics::MetricFinder::create(plan.definitions));
-  TRAINWARDEN_ASSIGN_OR_RETURN(LogTail tail, LogTail::open_at_end(plan.file));
+  TRAINWARDEN_ASSIGN_OR_RETURN(LogTail tail, open_tail(plan));
   std::unique_ptr<OutputMetrics> output(new OutputMetrics(std::move(plan), std::move(tail), std::move(finder), clock));
   output->thread_ = std::jthread([reader = output.get()](const std::stop_token& stop) { reader->work(stop); });
   return output;
@@ -41,7 +56,8 @@ OutputMetrics::OutputMetrics(OutputPlan plan, LogTail tail, log_metrics::MetricF
             .name_of = journal::output_name,
             .first = plan_.rank,
             .last = plan_.rank},
-           clock) {}
+           clock),
+      records_end_(tail_.offset()) {}
 
 OutputMetrics::~OutputMetrics() = default;
 
@@ -69,6 +85,7 @@ void OutputMetrics::follow(const std::stop_token& stop) {
     if (last) break;
     if (clock_.steady_ns() - flushed_ns >= kFlushNs) {
       collector_.flush();
+      say_position();
       run_.beat();
       flushed_ns = clock_.steady_ns();
       if (flushed_ns - reported_ns_ >= kReportNs) report();
@@ -76,8 +93,10 @@ void OutputMetrics::follow(const std::stop_token& stop) {
     pause_for(kLookInterval, stop);
   }
   splitter_.finish([this](const log_metrics::LogRecord& record) { take_record(record); });
+  records_end_ = tail_.offset();
   collector_.flush();
   report();
+  say_position();
 }
 
 // False when there is nothing new for now.
@@ -87,6 +106,10 @@ bool OutputMetrics::read_new() {
   if (!bytes.ok() || bytes->empty()) return false;
   if (plan_.on_bytes) plan_.on_bytes(*bytes);
   splitter_.append(*bytes, [this](const log_metrics::LogRecord& record) { take_record(record); });
+  const std::uint64_t begin = tail_.offset() - bytes->size();
+  const std::size_t last_end = bytes->find_last_of(kRecordEnds);
+  // Less than before where the file was emptied.
+  records_end_ = last_end == std::string_view::npos ? std::min(records_end_, begin) : begin + last_end + 1;
   return true;
 }
 
@@ -113,11 +136,20 @@ void OutputMetrics::take_record(const log_metrics::LogRecord& record) {
 // Keeping fails or not without the reading: the next batch is tried anew.
 void OutputMetrics::keep(const journal::SampleBatch& batch) {
   const Status kept = run_.append(batch);
+  position_due_ = position_due_ || kept.ok();
   if (kept.ok()) return;
   for (const auto& table : batch.tables) {
     for (const auto& series : table.series) unwritten_values_ += series.metric % 2 == 0 ? series.values.size() : 0;
   }
   note(kept);
+}
+
+// Behind the values: a kill between the two has the next reading take some of them again, and loses none.
+void OutputMetrics::say_position() {
+  if (!position_due_) return;
+  const Status said = run_.append_event(format::encode_output_position({plan_.file.string(), records_end_}));
+  note(said);
+  position_due_ = !said.ok();
 }
 
 void OutputMetrics::report() {
@@ -126,7 +158,9 @@ void OutputMetrics::report() {
   if (reported_ == now || !run_.has_run()) return;
   const Status appended = run_.append_event(format::encode_output_report(now));
   note(appended);
-  if (appended.ok()) reported_ = std::move(now);
+  if (!appended.ok()) return;
+  reported_ = std::move(now);
+  position_due_ = true;
 }
 
 format::OutputReport OutputMetrics::make_report() const {

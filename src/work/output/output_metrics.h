@@ -32,6 +32,9 @@ struct OutputPlan {
   std::filesystem::path file;                             // that the program prints into; it must be there
   int rank = 0;                                           // of the worker that does
   std::optional<log_metrics::DefinitionSet> definitions;  // none: the styles of libraries
+  // The file is this run's alone: what an earlier reading was killed before it kept is read first. Otherwise reading
+  // begins where the file ends now.
+  bool goes_on = false;
   // Gets all that is new, from the thread that reads; null: nobody wants it. What takes long delays the reading, never
   // the program.
   std::function<void(std::string_view)> on_bytes;
@@ -44,8 +47,7 @@ struct OutputResult {
 
 class OutputMetrics {
  public:
-  // Reads from where the file ends now. Errors as LogTail::open_at_end(), and kInvalidArgument when a pattern does not
-  // compile. `clock` must outlive it.
+  // Errors as LogTail::open_at_end(), and kInvalidArgument when a pattern does not compile. `clock` must outlive it.
   static Result<std::unique_ptr<OutputMetrics>> start(OutputPlan plan, const Clock& clock = system_clock());
   ~OutputMetrics();
   OutputMetrics(const OutputMetrics&) = delete;
@@ -61,6 +63,7 @@ class OutputMetrics {
   bool read_new();
   void take_record(const log_metrics::LogRecord& record);
   void keep(const journal::SampleBatch& batch);
+  void say_position();
   void report();
   format::OutputReport make_report() const;
   std::vector<format::OutputMetricCount> defined_counts() const;
@@ -81,6 +84,8 @@ class OutputMetrics {
   std::uint64_t records_ = 0;
   std::uint64_t cut_records_ = 0;
   std::uint64_t unwritten_values_ = 0;
+  std::uint64_t records_end_ = 0;                            // in the file, of the records that were taken
+  bool position_due_ = false;                                // more was kept since the journal has said up to where
   std::map<std::string, std::uint64_t, std::less<>> found_;  // values of each metric, without definitions
   std::vector<std::string> order_;                           // of the metrics in found_
   std::optional<format::OutputReport> reported_;

@@ -151,6 +151,7 @@ Status choose_output(const RunOptions& options, ProgramPlan& plan) {
   if (options.output.of_job) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const OwnJob own, own_job());
     plan.job = own.job.place().absolute().path();
+    metrics.goes_on = true;
   } else {
     plan.output = file;
     metrics.on_bytes = [](std::string_view bytes) {
