@@ -71,3 +71,42 @@ def test_weights_after_an_evaluation_are_compared_with_those_before(
     assert sum(each[0] for each in found) == changed
     features = [each["eval_features"] for each in records(tmp_path / "run") if "eval_features" in each]
     assert features and all(len(each) == 8 for each in features)
+
+
+def train_with_copy(run: Path, every: int) -> list[dict[str, list[float]]]:
+    """A copy that holds averages of the weights is called every so many steps, and the trained model never without it."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    average = copy.deepcopy(net).eval()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(run))
+    for step in range(400):
+        inputs, labels = torch.randn(16, 4), torch.randint(2, (16,))
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(inputs), labels).backward()
+        optimizer.step()
+        with torch.no_grad():
+            for mean, now in zip(average.parameters(), net.parameters()):
+                mean.mul_(0.9).add_(now, alpha=0.1)
+            if step % every == every - 1:
+                for _ in range(3):
+                    nn.functional.cross_entropy(average(torch.randn(50, 4)), torch.randint(2, (50,)))
+    twt.detach()
+    return records(run)
+
+
+def test_averages_of_weights_that_are_evaluated_alone_are_an_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    found = train_with_copy(tmp_path / "run", every=50)
+    evaluated = [each for each in found if "eval_loss" in each]
+    assert [each["eval_after"] for each in evaluated[:3]] == [[49], [99], [149]]
+    assert all(each["eval_losses"][0] <= 3 for each in evaluated) and evaluated[0]["eval_losses"] == [3]
+    assert all(0.5 < each["eval_loss"][0] < 1.2 for each in evaluated)
+
+
+def test_a_teacher_that_is_called_in_each_step_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
+    found = train_with_copy(tmp_path / "run", every=1)
+    assert found and not any("eval_loss" in each for each in found)

@@ -17,6 +17,10 @@ class KnownModel(Model):
 
     trained_by: frozenset[int] = frozenset()  # ids of optimizers
     trains_in_eval = False  # it was trained although it was in eval mode
+    # Of one that nobody trains, as averages.py has it:
+    called_after = 0  # train steps, when it was called last
+    is_teacher = False  # its calls are part of train steps
+    is_average = False  # it is evaluated in place of the one that is trained
 
 
 class Models:

@@ -18,7 +18,7 @@ from torch.optim import Optimizer
 from ..guard import StepAdvice
 from ..hook import Hook
 from .. import faults
-from . import interception, listeners, resuming, trainers
+from . import averages, interception, listeners, resuming, trainers
 from .bad_samples import Taken, look
 from .descriptions import describe_loader
 from .hidden_steps import HiddenSteps, has_compiled
@@ -27,6 +27,7 @@ from .models import KnownModel, Models
 from .opening import close_at_exit, is_data_worker, open_hook
 from .own_updates import OwnUpdates
 from .phases import Phases
+from .quiet_steps import quiet_part
 from .recorder import Recorder
 from .roots import Model, is_of_keras, is_unfinished
 from .running_steps import RunningSteps
@@ -398,31 +399,16 @@ class Session(SignalListener, Training):
         interception.take_quiet_begin()
         compiled = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
         suspects = compiled or self._own.optimizer is not None
-        quiet = None if suspects else self._quiet_part(recorder)
+        train = list(self._cycle.in_use()) if self._mode == "train" else None
+        counts = listeners.Quiet(self._end_quiet_step, self._running.thread)
+        odd = suspects or self._running.nest
+        quiet = None if odd else quiet_part(counts, recorder, list(self._models), train)
         asked = recorder.wants()
         backward = asked.backward or suspects or not self._models.any_trained
         wants = asked._replace(quiet=quiet, backward=backward, batches=self._cycle.has_several())
         if wants != self.wants:
             self.wants = wants
             interception.update_wants()
-
-    def _quiet_part(self, recorder: Recorder) -> Optional[listeners.Quiet]:
-        """Counts the calls of steps of which nothing is kept; None where counting alone is not enough."""
-        models = list(self._models)
-        odd = self._running.nest or any(model.trains_in_eval for model in models)
-        if recorder.examiner.looks or not recorder.is_idle or recorder.hook.is_guarded or odd:
-            return None
-        quiet = listeners.Quiet(self._end_quiet_step, self._running.thread)
-        if self._mode == "train":
-            stepping = self._cycle.in_use()
-            trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))
-            teachers = frozenset(key for model in models if not model.trained_by for key in map(id, model.entries))
-            optimizer = stepping[0] if len(stepping) == 1 else 0
-            quiet = quiet._replace(ungraded=recorder.examiner.quiet_forward_begins)
-            return quiet._replace(optimizer=optimizer, in_train=trained, ignored=teachers)
-        # Calls within calls are no steps of their own: counting alone does not show that.
-        only = models[0].entries if len(models) == 1 else []
-        return quiet._replace(counted=frozenset(map(id, only))) if len(only) == 1 else None
 
     def _end_quiet_step(self) -> bool:
         recorder = self._recorder
@@ -481,14 +467,22 @@ class Session(SignalListener, Training):
         if not self._models.any_trained:
             return "predict"
         root = model.module
-        if root is None or not model.trained_by:
+        if root is None:
             return None
+        if not model.trained_by:
+            return "eval" if averages.begins_evaluation(model, self._models, self._train_steps()) else None
         if root.training or (model.trains_in_eval and torch.is_grad_enabled()):
             return "train"
         others = (other for other in self._models if other is not model and self._is_training(other))
         if any(others):
             return None
         return "predict" if self._is_trial_run() else "eval"
+
+    def _train_steps(self) -> int:
+        """That have ended."""
+        if self._mode == "train" and self._hook is not None:
+            return self._hook.mode_step
+        return self._mode_steps.get("train", 0)
 
     @faults.guarded("ask a trainer what it does")
     def _is_trial_run(self) -> bool:

@@ -238,10 +238,12 @@ class Examiner:
         self, model: Optional[KnownModel], called: torch.nn.Module, args: Any, kwargs: Any
     ) -> None:
         """An outermost model is called: itself, a wrapper of it, or a part, which has a mode of its own."""
-        root = model.module if model is not None and model.trained_by else None
+        root = model.module if model is not None and (model.trained_by or model.is_average) else None
         self._passes.forward_begins(called if root is not None else None, self._evaluates, args)
         if self._look is not None or self._evaluation is not None:
             self._look_at_inputs(model, root, args, kwargs, torch.is_grad_enabled())
+        elif self._evaluates and model is not None and model.is_average and root is not None:
+            self._look_at_stranger(root)  # after another model of this evaluation, perhaps, on which all time was spent
 
     def quiet_forward_begins(self, args: Any) -> None:
         """A model that is trained is called in training mode, without gradients, in a step that is only counted."""
@@ -254,8 +256,8 @@ class Examiner:
 
     @_own
     def _look_at_stranger(self, module: torch.nn.Module) -> None:
-        if self._evaluation is not None:
-            self._evaluation.see_model(module)
+        if self._writer.evaluation is not None:
+            self._writer.evaluation.see_model(module)
 
     @_own
     def _look_at_inputs(
