@@ -115,6 +115,33 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   }
 }
 
+// By what the program prints: of the rare class none is ever found.
+void look_for_no_positives(const Case& seen, Findings& findings) {
+  constexpr std::size_t kEnough = 4;
+  std::size_t evaluations = 0;
+  bool has_f1 = false, has_recall = false, has_precision = false;
+  for (const PrintedSeries& series : seen.history.printed) {
+    if (series.is_of_training || series.kind != PrintedKind::kScore) continue;
+    const Values& values = series.numbers.values;
+    const bool is_zero = std::all_of(values.begin(), values.end(), [](double each) { return each == 0; });
+    const bool goes_on = !values.empty() && 5 * series.numbers.steps.back() >= 4 * seen.symptoms.steps;
+    if (values.size() < kEnough || !is_zero || !goes_on) continue;
+    evaluations = values.size();
+    has_f1 = has_f1 || series.metric == "f1";
+    has_recall = has_recall || series.metric == "recall";
+    has_precision = has_precision || series.metric == "precision";
+  }
+  if (!has_f1 && !(has_recall && has_precision)) return;
+  findings.push_back({"predicts_one_class",
+                      0.82,
+                      fmt::format("The model finds no positive sample: \"{}\" is 0 in all {} evaluations that it printed",
+                                  has_f1 ? "f1" : "recall", evaluations),
+                      {"a class that is rare needs a weight in the loss, or a lower threshold"},
+                      {},
+                      0,
+                      {}});
+}
+
 // Is what the activation gives more than the few numbers of a policy: does a convolution or a wide layer stand before
 // it?
 bool gives_many(const Case& seen, const LayerRow& row) {
@@ -250,6 +277,7 @@ void look_for_outweighed_reconstruction(const Case& seen, Findings& findings) {
 void look_at_collapse(const Case& seen, Findings& findings) {
   if (seen.symptoms.train.not_finite > 0) return;  // of NaN everything is the same
   look_for_same_outputs(seen, findings);
+  look_for_no_positives(seen, findings);
   look_for_same_images(seen, findings);
   look_for_prior(seen, findings);
   look_for_dead_code(seen, findings);

@@ -186,12 +186,36 @@ void look_for_late_cut(const Case& seen, Findings& findings) {
        seen.place("step")});
 }
 
+// A recurrent layer that is called several times in a step, and gets its state cut from what made it.
+void look_for_cut_states(const Case& seen, Findings& findings) {
+  constexpr std::size_t kEnoughLooks = 2;
+  std::size_t cut = 0, looks = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    if (!std::isfinite(snapshot.at("handed_states", 0))) continue;
+    ++looks;
+    cut += snapshot.at("handed_states", 1) >= 1 ? 1 : 0;
+  }
+  if (looks < std::min(kEnoughLooks, seen.snapshots().size()) || cut < looks || cut == 0) return;
+  const double handed = median_of(seen.history, "handed_states", 0), without = median_of(seen.history, "handed_states", 1);
+  const bool is_bad = !seen.symptoms.learns_well || seen.symptoms.skill < 0.5;
+  findings.push_back(
+      {"graph_cut",
+       is_bad ? 0.85 : 0.4,  // or each part has a loss of its own
+       "The state that a recurrent layer hands on within a step is detached: no gradient reaches what came before",
+       {fmt::format("{:.0f} of {:.0f} calls of a step got the state of the call before without its graph", without,
+                    handed)},
+       {},
+       0,
+       {}});
+}
+
 }  // namespace
 
 void look_at_cuts(const Case& seen, Findings& findings) {
   if (!seen.structure().is_known) return;
   look_for_cuts(seen, gradients_of(seen), findings);
   look_for_late_cut(seen, findings);
+  look_for_cut_states(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

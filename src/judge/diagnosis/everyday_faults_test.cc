@@ -237,6 +237,52 @@ TEST(Machine, MemoryThatGrowsBetweenLooks) {
   EXPECT_EQ(confidence([](int step) { return step < 100 ? 3e8 : 6e8; }), 0);          // something was loaded
 }
 
+TEST(Machine, MemoryThatEachEvaluationKeeps) {
+  const auto confidence = [](int evaluations, double each) {
+    TrainingHistory history;
+    for (int step = 0; step < 200; step += 5) {
+      TrainingUnderTest training;
+      training.steps = 1;
+      const int past = std::min(evaluations, step / 20);
+      training.numbers = {{"step", {1.0 * step}}, {"memory", {3e8 + each * past + (step % 10) * 1e4}}};
+      if (step % 20 == 19 || step % 20 == 0)
+        training.numbers.insert(training.numbers.end(), {{"eval_after", {step - 1.0}}, {"eval_calls", {4}}});
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "memory_leak");
+  };
+  EXPECT_GT(confidence(10, 25e6), 0.8);
+  EXPECT_EQ(confidence(10, 1e6), 0);
+  EXPECT_EQ(confidence(2, 50e6), 0);  // the first ones alone
+}
+
+TEST(Inputs, FarOffUnderALossOfTheProgramsOwn) {
+  const auto confidence = [](double size, double begin) {
+    TrainingUnderTest training;
+    training.compared = "";
+    training.has_labels = false;
+    training.loss_at_start = begin;
+    training.numbers = {
+        {"input", {0, size, -size, 3 * size, 0, 0}}, {"input_scales", {size, size}}, {"float_inputs", {1}}};
+    return confidence_of(training.diagnosis(), "input_scale");
+  };
+  EXPECT_GT(confidence(40000, 800), 0.8);
+  EXPECT_LT(confidence(40000, 0.7), 0.5);
+  EXPECT_LT(confidence(40, 800), 0.5);
+}
+
+TEST(Wiring, StatesThatAreCutBetweenTheCallsOfAStep) {
+  const auto confidence = [](double cut, double loss) {
+    TrainingUnderTest training;
+    training.loss_at_end = loss;
+    training.numbers = {{"handed_states", {11, cut}}};
+    return confidence_of(training.diagnosis(), "graph_cut");
+  };
+  EXPECT_GT(confidence(11, 0.68), 0.8);
+  EXPECT_LT(confidence(11, 0.1), 0.5);
+  EXPECT_EQ(confidence(0, 0.68), 0);
+}
+
 TEST(Data, AFeatureThatIsFilledInForOneClass) {
   const auto confidence = [](double telling, double kind) {
     return confidence_with({{"telling", {telling, 5, kind}}}, "target_leak");

@@ -135,6 +135,8 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
   }
 }
 
+constexpr double kTolerated = 0.15;  // of what was gained, or of the best
+
 // How far a metric that the program prints has fallen behind its best, as shares of what it had gained and of the best.
 struct Setback {
   double of_gain = 0, of_best = 0;
@@ -159,6 +161,19 @@ Setback setback_of(const PrintedSeries& series) {
   return setback;
 }
 
+// Is another number of the evaluation at its best at the end, as where one model learns several tasks?
+bool does_another_improve(const Case& seen, const PrintedSeries& than) {
+  constexpr double kLate = 0.8;
+  const auto& all = seen.history.printed;
+  return std::any_of(all.begin(), all.end(), [&](const PrintedSeries& each) {
+    if (each.is_of_training || each.name == than.name || each.numbers.size() < than.numbers.size()) return false;
+    const Setback setback = setback_of(each);
+    const double gained = std::abs(setback.best - each.numbers.values.front());
+    return static_cast<double>(setback.best_step) >= kLate * static_cast<double>(each.numbers.steps.back()) &&
+           setback.of_gain < kTolerated && gained > kTolerated * std::abs(setback.best);
+  });
+}
+
 // Where the evaluation tells no loss, but the program prints another number of it, which becomes worse.
 void look_for_printed_setback(const Case& seen, Findings& findings) {
   constexpr std::size_t kEnough = 5;
@@ -177,7 +192,8 @@ void look_for_printed_setback(const Case& seen, Findings& findings) {
     // Few right answers that become fewer: it has never generalised, for whatever reason.
     const double answers = setback.best > 1 ? setback.best / 100 : setback.best;
     const bool was_good = series.kind != PrintedKind::kAccuracy || answers > kSomeAnswers;
-    const bool is_much = series.is_called_so && was_good && setback.of_gain > kMuchGain && setback.of_best > kMuchBest;
+    const bool is_much = series.is_called_so && was_good && setback.of_gain > kMuchGain &&
+                         setback.of_best > kMuchBest && !does_another_improve(seen, series);
     const std::vector<std::string> evidence = {
         fmt::format("\"{}\" was {} at step {}, and is {} now", series.name, number(setback.best), setback.best_step,
                     number(setback.late)),

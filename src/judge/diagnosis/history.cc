@@ -196,6 +196,11 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
       if (prints.size() < kMaxPrints) prints.emplace_back(static_cast<std::int64_t>((*steps)[i]), (*values)[i]);
     }
   }
+  if (const Values* found = record.find("light_prints")) {
+    const std::size_t room = kMaxPrints - std::min(kMaxPrints, light_prints.size());
+    light_prints.insert(light_prints.end(), found->begin(),
+                        found->begin() + static_cast<std::ptrdiff_t>(std::min(room, found->size())));
+  }
   if (const Values* found = record.find("counts")) {
     counts = counts_of(*found);
     for (const auto& former : formers_) former->counts = counts;  // of the process
@@ -334,6 +339,7 @@ void TrainingHistory::begin_training(double training) {
   is_printed_loss_like_ours_.reset();
   losses = {};
   prints.clear();
+  light_prints.clear();
   signals.clear();
   bad_batches.clear();
   graphs.erase(graphs.begin(), graphs.begin() + static_cast<std::ptrdiff_t>(std::min(older_graphs_, graphs.size())));

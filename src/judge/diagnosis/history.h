@@ -221,6 +221,7 @@ class TrainingHistory {
   std::vector<PrintedSeries> printed;                   // in the order in which the names came
   StepNumbers losses;                                   // of steps that were looked at; of very many a part
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
+  std::vector<double> light_prints;                     // the same, of light looks
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
   std::map<std::string, StepNumbers, std::less<>> signals;
   std::vector<BadBatch> bad_batches;  // in the order of the steps

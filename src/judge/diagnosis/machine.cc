@@ -1,6 +1,7 @@
 // Machine: memory that grows, and time that goes by while the training waits.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,41 @@
 
 namespace trainwarden::diagnosis {
 namespace {
+
+// What each of the evaluations has added, where nearly all of them have: the median. 0: they do not.
+double grown_by_evaluations(const Case& seen) {
+  constexpr std::size_t kEnough = 6;
+  Values grown;
+  std::int64_t last = -1;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (each.after_step <= last) continue;
+    last = each.after_step;
+    const auto& memory = seen.history.memory;
+    const auto after = std::upper_bound(memory.begin(), memory.end(), each.after_step,
+                                        [](std::int64_t step, const auto& reading) { return step < reading.first; });
+    if (after != memory.begin() && after != memory.end()) grown.push_back(after->second - (after - 1)->second);
+  }
+  if (grown.size() < kEnough) return 0;
+  const double middle = median(grown);
+  const auto alike = std::count_if(grown.begin(), grown.end(), [&](double each) { return each > 0.5 * middle; });
+  return 10 * static_cast<std::size_t>(alike) >= 8 * grown.size() ? middle : 0;
+}
+
+// Whatever an evaluation makes is there for ever, as graphs are behind losses that were kept.
+void look_for_leak_of_evaluations(const Case& seen, Findings& findings) {
+  constexpr double kMuch = 8e6, kMuchOfAll = 0.2;
+  const double grown = grown_by_evaluations(seen);
+  const auto times = static_cast<double>(seen.history.evaluations.size());
+  if (grown < kMuch || grown * times < kMuchOfAll * seen.history.memory.front().second) return;
+  findings.push_back(
+      {"memory_leak",
+       0.85,
+       fmt::format("Memory grows with every evaluation, by {} each", format_bytes(static_cast<std::uint64_t>(grown))),
+       {fmt::format("over {:.0f} of them", times), "losses and outputs that are kept keep their graphs: detach them"},
+       {},
+       seen.history.evaluations.front().after_step,
+       {}});
+}
 
 void look_for_memory_leak(const Case& seen, Findings& findings) {
   std::vector<std::pair<double, double>> points;  // step, bytes
@@ -75,6 +111,7 @@ void look_for_slow_loading(const Case& seen, Findings& findings) {
 
 void look_at_machine(const Case& seen, Findings& findings) {
   look_for_memory_leak(seen, findings);
+  if (findings.empty() || findings.back().cause != "memory_leak") look_for_leak_of_evaluations(seen, findings);
   look_for_slow_loading(seen, findings);
 }
 

@@ -48,6 +48,30 @@ TEST(PrintedEvaluation, OfALossThatIsOfAnotherSizeSaysNothing) {
   EXPECT_TRUE(std::isnan(with_lines([](double) { return std::string("val loss 412.0"); }).symptoms.eval_late));
 }
 
+TEST(PrintedEvaluation, OfSeveralTasksOneOfWhichGetsBetter) {
+  const auto confidence = [](bool is_better) {
+    return confidence_of(with_lines([&](double done) {
+                           return fmt::format("val acc {}, weight mae {}", is_better ? 0.2 + 0.6 * done : 0.5,
+                                              2 + 8 * (done - 0.4) * (done - 0.4));
+                         }),
+                         "overtraining");
+  };
+  EXPECT_GT(confidence(false), 0.8);
+  EXPECT_LT(confidence(true), 0.5);
+}
+
+TEST(PrintedEvaluation, ThatFindsNoPositive) {
+  const auto confidence = [](const char* words, double late) {
+    return confidence_of(
+        with_lines([&](double done) { return fmt::format("val auc 0.7 {} {}", words, done > 0.8 ? late : 0.0); }),
+        "predicts_one_class");
+  };
+  EXPECT_GT(confidence("recall 0.000 f1", 0), 0.8);
+  EXPECT_EQ(confidence("recall 0.000 f1", 0.1), 0);
+  EXPECT_EQ(confidence("recall", 0), 0);  // at some rank, perhaps
+  EXPECT_GT(confidence("recall 0.000 precision", 0), 0.8);
+}
+
 TEST(PrintedEvaluation, FarBehindWhatIsPrintedOfTheTraining) {
   const auto confidence = [](double score) {
     return confidence_of(with_lines([&](double) { return fmt::format("train auc 0.97 valid auc {}", score); }),

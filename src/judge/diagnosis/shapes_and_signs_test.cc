@@ -473,6 +473,8 @@ TEST(Axes, ChannelsOfNoisyImages) {
   EXPECT_EQ(cause({0.56, 0.4, 0.78, 0.4}, 1), "");  // a texture that repeats itself
   EXPECT_EQ(cause({0.56, 0.4, 0.78, 0.4, 0.7}, 3), "");
   EXPECT_EQ(cause({0.56, 0.4, 0.78, 0.4, 0.1}, 3), "inputs_scrambled");
+  EXPECT_EQ(cause({0.53, 0.46, 0.57, 0.34, 0.03}, 3), "inputs_scrambled");
+  EXPECT_EQ(cause({0.53, 0.46, 0.57, 0.34, 0.4}, 3), "");
 }
 
 TEST(Signs, AnOverlapThatIsMinimised) {

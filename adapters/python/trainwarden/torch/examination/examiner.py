@@ -47,6 +47,8 @@ _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
 _MAX_LOGGED = 32  # names of one call of a logger
+# Of light looks each so manieth notes which batch it is.
+_PRINTED_EVERY = 4
 # Of steps that are only counted each so manieth is asked whether it is time for a look.
 _ASKED_EVERY = 4
 
@@ -109,11 +111,13 @@ class Examiner:
         self._look: Optional[StepLook] = None  # where it is examined in full
         self._calls = [0, 0]  # backward passes and zero_grad()
         self._has_closure = False  # its optimizer calls one
+        self._prints_now = False  # a light look that notes which batch it is
         self._is_interrupted = False  # it is none of the training's, and those after it until that goes on
         self._step_ns = self._step_wall_ns = 0  # that its examination has cost, and how long that took
         self._loads = program_calls.count_of_loads()  # when the last train step began
         # Across steps:
         self._quiet = 0
+        self._lights = 0  # light looks at train steps
         if self.is_on:
             printed.send_to(_weakly(self))
         self._followed: Optional[tuple[weakref.ref[Optimizer], Followed]] = None
@@ -130,7 +134,7 @@ class Examiner:
             self._step = self._last_train_step()
         if not self.is_on:
             return
-        self._look = None
+        self._look, self._prints_now = None, False
         if self._first_steps is None:
             self._first_steps = self._count_steps()
         self._passes.begin_step()
@@ -153,6 +157,8 @@ class Examiner:
             self._look = StepLook(ModuleLook(self.subjects.paths) if has_modules else None)
         elif self._allowance.may_look(self._step) or self._rhythm.is_around(self._step) or self._writer.has_evaluation:
             self._level = _LIGHT
+            self._lights += 1
+            self._prints_now = self._lights % _PRINTED_EVERY == 0
 
     def _begin_evaluation(self) -> None:
         evaluation = self._writer.evaluation
@@ -244,6 +250,8 @@ class Examiner:
             self._look_at_inputs(model, root, args, kwargs, torch.is_grad_enabled())
         elif self._evaluates and model is not None and model.is_average and root is not None:
             self._look_at_stranger(root)  # after another model of this evaluation, perhaps, on which all time was spent
+        elif self._prints_now and torch.is_grad_enabled():
+            self._print_input(args, kwargs)
 
     def quiet_forward_begins(self, args: Any) -> None:
         """A model that is trained is called in training mode, without gradients, in a step that is only counted."""
@@ -258,6 +266,13 @@ class Examiner:
     def _look_at_stranger(self, module: torch.nn.Module) -> None:
         if self._writer.evaluation is not None:
             self._writer.evaluation.see_model(module)
+
+    @_own
+    def _print_input(self, args: Any, kwargs: Any) -> None:
+        self._prints_now = False
+        value = next((each for each in tensors_in((args, kwargs)) if is_measurable(each) and each.numel() > 1), None)
+        if value is not None and depth_of_gradients() == 0:
+            self._writer.add_print(self._step, fingerprint(value), is_light=True)
 
     @_own
     def _look_at_inputs(

@@ -16,6 +16,7 @@ from .layers import Layers
 from .masks import Masks
 from .norms import Norms
 from .numbers import Numbers
+from .states import HandedStates
 
 _MAX_TOKENS = 4
 
@@ -32,6 +33,7 @@ class ModuleLook:
         self._empty_rows = EmptyRows()
         self._adversaries = Adversaries()
         self._fed = Fed()
+        self._states = HandedStates()
         self._tokens: list[torch.Tensor] = []  # that embeddings got last
 
     @property
@@ -60,6 +62,7 @@ class ModuleLook:
         self._masks.see(module, args, kwargs)
         self._norms.see(path, module, args)
         self._empty_rows.see(module, args)
+        self._states.begins(module, args, kwargs)
         if isinstance(module, torch.nn.Embedding) and args:
             self._tokens = [*self._tokens[1 - _MAX_TOKENS :], args[0]]
 
@@ -67,6 +70,7 @@ class ModuleLook:
         path = self._paths.get(id(module))
         if path is not None and not module._modules:
             self._layers.see(path, module, output)
+            self._states.ends(module, output)
             self._exchanges.gives(path, output)
 
     def compared(self, function: str, inputs: Any, options: LossOptions) -> None:
@@ -82,3 +86,4 @@ class ModuleLook:
         self._empty_rows.add(numbers)
         self._adversaries.add(numbers)
         self._fed.add(numbers)
+        self._states.add(numbers)

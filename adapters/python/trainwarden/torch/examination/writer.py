@@ -25,7 +25,8 @@ class Writer:
         self._ids: dict[str, int] = {}
         self._written: dict[str, str] = {}
         self._looks: list[tuple[int, torch.Tensor]] = []  # losses
-        self._prints: list[tuple[int, torch.Tensor]] = []  # of inputs
+        self._prints: list[tuple[int, torch.Tensor]] = []  # of inputs, in full looks
+        self._light_prints: list[torch.Tensor] = []  # the same, in light ones
         self.memory = MemoryReadings()
         self.printed = Printed()
         # Of steps that were compared: did something else change weights? And was there an evaluation before them?
@@ -49,8 +50,11 @@ class Writer:
         while self._looks and self._looks[-1][0] == step:
             self._looks.pop()
 
-    def add_print(self, step: int, fingerprint: torch.Tensor) -> None:
-        self._prints.append((step, fingerprint))
+    def add_print(self, step: int, fingerprint: torch.Tensor, is_light: bool = False) -> None:
+        if is_light:
+            self._light_prints.append(fingerprint)
+        else:
+            self._prints.append((step, fingerprint))
 
     def add_outside(self, have_changed: torch.Tensor, follows_evaluation: bool) -> None:
         self._outside.append((have_changed, follows_evaluation))
@@ -62,7 +66,7 @@ class Writer:
 
     def begin_again(self, training: int) -> None:
         """Another training begins: who judges from here on has read nothing yet."""
-        self._looks, self._prints, self.evaluation = [], [], None
+        self._looks, self._prints, self._light_prints, self.evaluation = [], [], [], None
         self.printed.take()
         self._written.clear()
         self._observe("training", torch.tensor([float(training)], dtype=torch.float64))
@@ -80,6 +84,7 @@ class Writer:
         evaluation, self.evaluation = self.evaluation, None
         looks, self._looks = self._looks, []
         prints, self._prints = self._prints, []
+        light_prints, self._light_prints = self._light_prints, []
         outside, self._outside = self._outside, []
         if evaluation is not None:
             evaluation.add(numbers)  # whole by now
@@ -93,6 +98,8 @@ class Writer:
         if prints:
             numbers.add("print_steps", [float(step) for step, _ in prints])
             numbers.add("prints", torch.stack([each for _, each in prints]))
+        if light_prints:
+            numbers.add("light_prints", torch.stack(light_prints))
 
     def write_text(self, name: str, text: str) -> None:
         if self._written.get(name) != text:
