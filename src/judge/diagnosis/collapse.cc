@@ -132,14 +132,15 @@ void look_for_no_positives(const Case& seen, Findings& findings) {
     has_precision = has_precision || series.metric == "precision";
   }
   if (!has_f1 && !(has_recall && has_precision)) return;
-  findings.push_back({"predicts_one_class",
-                      0.82,
-                      fmt::format("The model finds no positive sample: \"{}\" is 0 in all {} evaluations that it printed",
-                                  has_f1 ? "f1" : "recall", evaluations),
-                      {"a class that is rare needs a weight in the loss, or a lower threshold"},
-                      {},
-                      0,
-                      {}});
+  findings.push_back(
+      {"predicts_one_class",
+       0.82,
+       fmt::format("The model finds no positive sample: \"{}\" is 0 in all {} evaluations that it printed",
+                   has_f1 ? "f1" : "recall", evaluations),
+       {"a class that is rare needs a weight in the loss, or a lower threshold"},
+       {},
+       0,
+       {}});
 }
 
 // Is what the activation gives more than the few numbers of a policy: does a convolution or a wide layer stand before

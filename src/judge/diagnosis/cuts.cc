@@ -196,7 +196,8 @@ void look_for_cut_states(const Case& seen, Findings& findings) {
     cut += snapshot.at("handed_states", 1) >= 1 ? 1 : 0;
   }
   if (looks < std::min(kEnoughLooks, seen.snapshots().size()) || cut < looks || cut == 0) return;
-  const double handed = median_of(seen.history, "handed_states", 0), without = median_of(seen.history, "handed_states", 1);
+  const double handed = median_of(seen.history, "handed_states", 0),
+               without = median_of(seen.history, "handed_states", 1);
   const bool is_bad = !seen.symptoms.learns_well || seen.symptoms.skill < 0.5;
   findings.push_back(
       {"graph_cut",

@@ -269,8 +269,8 @@ void look_for_input_scale(const Case& seen, Findings& findings) {
   constexpr double kFarOff = 1000, kAbsurd = 20, kFallen = 5;
   const bool is_absurd = size > kFarOff && !std::isfinite(seen.symptoms.skill) && seen.symptoms.train.first > kAbsurd &&
                          seen.symptoms.train.first > kFallen * seen.symptoms.train.late;
-  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 || begins_far || is_absurd ||
-                   seen.symptoms.train.first > 3 * seen.symptoms.constant;
+  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 || begins_far ||
+                   is_absurd || seen.symptoms.train.first > 3 * seen.symptoms.constant;
   if (size > 15) {
     findings.push_back({"input_scale",
                         !ill        ? 0.35

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -199,6 +201,38 @@ double targets_of_a_sample(const Case& seen) {
   return elements / samples;
 }
 
+// The embeddings that a node is computed from.
+std::set<std::size_t> embeddings_of(const Graph& graph, std::size_t from) {
+  std::set<std::size_t> found;
+  std::vector<bool> seen(graph.nodes.size());
+  std::vector<std::size_t> waiting = {from};
+  while (!waiting.empty()) {
+    const std::size_t at = waiting.back();
+    waiting.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    if (graph.nodes[at].operation == "Embedding") found.insert(at);
+    waiting.insert(waiting.end(), graph.nodes[at].from.begin(), graph.nodes[at].from.end());
+  }
+  return found;
+}
+
+// Are queries and keys of an attention made from the same sequences? Else it looks at an encoder, of which all is
+// shown.
+bool is_of_one_sequence(const Graph& graph, const GraphNode& softmax) {
+  constexpr int kMaxSteps = 16;  // scaling, masks
+  if (softmax.from.empty()) return true;
+  std::size_t at = softmax.from.front();
+  for (int i = 0; i < kMaxSteps && graph.nodes[at].operation != "Bmm"; ++i) {
+    if (graph.nodes[at].from.empty()) return true;
+    at = graph.nodes[at].from.front();
+  }
+  const GraphNode& scores = graph.nodes[at];
+  if (scores.operation != "Bmm" || scores.from.size() < 2) return true;
+  const auto queries = embeddings_of(graph, scores.from[0]), keys = embeddings_of(graph, scores.from[1]);
+  return queries.empty() || keys.empty() || queries == keys;
+}
+
 // A decoder is fed with what it must predict, and none of its attentions over these places hides what follows.
 void look_for_decoder_without_causal_mask(const Case& seen, Findings& findings) {
   constexpr double kMinPlaces = 4;
@@ -208,6 +242,7 @@ void look_for_decoder_without_causal_mask(const Case& seen, Findings& findings) 
   std::size_t open = 0, all = 0;
   for (const GraphNode& node : graph->nodes) {
     if (node.operation != "Softmax" || setting(node, "keys") != length || setting(node, "queries") != length) continue;
+    if (!is_of_one_sequence(*graph, node)) continue;
     ++all;
     const HiddenPairs hidden = pairs_hidden_by(node);
     open += is_over_keys(node) && std::isfinite(hidden.above) && shows_what_follows(hidden) ? 1 : 0;

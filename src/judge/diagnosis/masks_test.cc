@@ -44,6 +44,22 @@ TEST(Masks, NoneInADecoderThatIsFedWithItsTargets) {
   EXPECT_EQ(cause("0,0,0,0", "0,0,0,0", 0.2), "");  // nothing is fed
 }
 
+TEST(Masks, OfADecoderThatLooksAtItsEncoder) {
+  const auto cause = [](const char* keys) {
+    TrainingUnderTest training;
+    training.compared =
+        R"({"function":"cross_entropy","predicted":[128,2],"target":[128],"predicted_dtype":"float32","target_dtype":"int64"})";
+    training.graph = fmt::format(
+        R"([["Softmax",[1],{{"dim":-1,"axes":3,"queries":8,"keys":8,"pairs":[0,0,0,0]}}],["Div",[2],{{}}],["Bmm",[3,{}],{{}}],)"
+        R"(["Mm",[5],{{}}],["Mm",[6],{{}}],["Embedding",[7],{{}}],["Embedding",[7],{{}}],["leaf",[],{{}}]])",
+        keys);
+    training.numbers = {{"fed", {0, 1}}, {"input_shape", {16, 5}}};
+    return first_cause(training.diagnosis());
+  };
+  EXPECT_EQ(cause("3"), "attention_mask");
+  EXPECT_EQ(cause("4"), "");  // its keys are of another sequence
+}
+
 TEST(Masks, OneThatShowsInTheWeights) {
   const auto cause = [](const char* shares) {
     return cause_of_graph(fmt::format(R"([["Softmax",[1],{{"dim":-1,"axes":4,{}}}],["leaf",[],{{}}]])", shares));

@@ -159,16 +159,15 @@ void look_for_few_samples(const Case& seen, Findings& findings) {
 bool is_one_batch(const Case& seen) {
   const auto& prints = seen.history.prints;
   const auto& light = seen.history.light_prints;
-  return !prints.empty() &&
-         std::all_of(prints.begin(), prints.end(),
-                     [&](const auto& each) { return each.second == prints.front().second; }) &&
-         std::all_of(light.begin(), light.end(), [&](double each) { return each == prints.front().second; });
+  return !prints.empty() && std::all_of(prints.begin(), prints.end(), [&](const auto& each) {
+    return each.second == prints.front().second;
+  }) && std::all_of(light.begin(), light.end(), [&](double each) { return each == prints.front().second; });
 }
 
 bool fails_on_others(const Case& seen) {
   const Symptoms& symptoms = seen.symptoms;
-  return symptoms.evaluations > 0 && (symptoms.eval_late > 2 * symptoms.compared_late ||
-                                      symptoms.eval_accuracy < symptoms.accuracy - 0.3);
+  return symptoms.evaluations > 0 &&
+         (symptoms.eval_late > 2 * symptoms.compared_late || symptoms.eval_accuracy < symptoms.accuracy - 0.3);
 }
 
 void look_for_repeated_batches(const Case& seen, Findings& findings) {

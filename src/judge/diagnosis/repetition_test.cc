@@ -48,13 +48,10 @@ TEST(Repetition, LightLooksNoteBatchesToo) {
 TEST(Repetition, LabelsThatComeAgainUnderInputsThatAreAugmented) {
   const auto confidence = [](bool are_same, double eval_loss) {
     const auto history = history_of_few({0, 1, 2, 3, 40}, [&](int step, int) {
-      return Numbers{{"print_steps", {1.0 * step}},
-                     {"prints", {1.0 * step}},
-                     {"label_print", {are_same ? 3.0 : 1.0 * step}},
-                     {"eval_after", {1.0 * step}},
-                     {"eval_calls", {4}},
-                     {"eval_losses", {4}},
-                     {"eval_loss", {eval_loss}}};
+      return Numbers{
+          {"print_steps", {1.0 * step}}, {"prints", {1.0 * step}}, {"label_print", {are_same ? 3.0 : 1.0 * step}},
+          {"eval_after", {1.0 * step}},  {"eval_calls", {4}},      {"eval_losses", {4}},
+          {"eval_loss", {eval_loss}}};
     });
     return confidence_of(diagnose(history), "same_batch_repeated");
   };

@@ -47,6 +47,8 @@ _NONE, _LIGHT, _FULL = 0, 1, 2
 # What it cannot look at is left out; after so many faults it looks at nothing any more.
 _MAX_FAULTS = 20
 _MAX_LOGGED = 32  # names of one call of a logger
+# Full looks in a row in which an optimizer has not stepped before another one stands for it.
+_MAX_UNRATED = 2
 # Of light looks each so manieth notes which batch it is.
 _PRINTED_EVERY = 4
 # Of steps that are only counted each so manieth is asked whether it is time for a look.
@@ -120,6 +122,8 @@ class Examiner:
         self._lights = 0  # light looks at train steps
         if self.is_on:
             printed.send_to(_weakly(self))
+        self._rated: Optional[weakref.ref[Optimizer]] = None  # the optimizer whose rates are written
+        self._unrated = 0  # full looks in a row at which others have stepped and it has not
         self._followed: Optional[tuple[weakref.ref[Optimizer], Followed]] = None
 
     # What of a step is looked at.
@@ -432,7 +436,8 @@ class Examiner:
         self.subjects.begin_again()
         self._description.begin_again()
         if is_new:
-            self._fulls = 0
+            self._fulls = self._unrated = 0
+            self._rated = None
             self._graphs.begin_again()
             self._allowance.begin_again(self._hook.mode_step + 1)
         if self._look is not None:
@@ -466,8 +471,16 @@ class Examiner:
         if self._look is None or has_closure or self.subjects.weights is None:
             return
         rates = [float(group["lr"]) for group in optimizer.param_groups[:16] if _is_number(group.get("lr"))]
-        if rates and not self._look.numbers.has("rate"):
+        if rates and not self._look.numbers.has("rate") and self._is_rated(optimizer):
             self._look.numbers.add("rate", rates)
+
+    def _is_rated(self, optimizer: Optimizer) -> bool:
+        """Of several optimizers that step in turn the rates of one are a series; of another one when that steps no more."""
+        if self._rated is None or self._rated() is None or self._unrated >= _MAX_UNRATED:
+            self._rated = weakref.ref(optimizer)
+        is_rated = self._rated() is optimizer
+        self._unrated = 0 if is_rated else self._unrated + 1
+        return is_rated
 
     @_own
     def logged(self, values: Mapping[str, Any]) -> None:
