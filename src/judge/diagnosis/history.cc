@@ -63,7 +63,8 @@ void add_losses(StepNumbers& series, const Snapshot& record) {
 // What was read in between, and what it was when that was written. Steps rise.
 void add_memory(std::vector<std::pair<std::int64_t, double>>& memory, const Snapshot& record) {
   const auto add = [&](double step, double bytes) {
-    if (!std::isfinite(step) || !(bytes > 0)) return;
+    constexpr double kMostStep = 9e15, kMostBytes = 1e15;
+    if (!(std::abs(step) < kMostStep) || !(bytes > 0 && bytes < kMostBytes)) return;
     const auto at = static_cast<std::int64_t>(step);
     if (!memory.empty() && memory.back().first >= at) return;
     make_room(memory, kMaxPrints);

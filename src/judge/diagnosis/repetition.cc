@@ -31,6 +31,7 @@ bool is_seeded_in_each_step(const Case& seen) {
     const double steps = std::min(step - before, static_cast<double>(kMostCounted)), seed = snapshot.at("seeds", 1);
     before = step;
     if (!std::isfinite(steps)) continue;  // the first one
+    if (!(steps >= 1)) return false;
     if (!std::isfinite(first)) first = seed;
     if (!(snapshot.at("seeds", 0) >= steps) || seed != first) return false;
     covered += static_cast<std::int64_t>(steps);

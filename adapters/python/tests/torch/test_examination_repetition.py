@@ -77,6 +77,18 @@ def test_states_that_are_handed_on_within_a_step(tmp_path: Path, detaches: bool)
     assert handed and all(each == [2, 2 if detaches else 0] for each in handed)
 
 
+def test_states_between_parts_that_are_accumulated_are_none(tmp_path: Path) -> None:
+    cell = nn.GRU(3, 5, batch_first=True)
+
+    def step(_: int) -> torch.Tensor:
+        output, state = cell(torch.randn(4, 2, 3))
+        output.square().mean().backward()
+        return cell(torch.randn(4, 2, 3), state.detach())[0].square().mean()
+
+    found = examine(tmp_path / "run", step, [torch.optim.SGD(cell.parameters(), lr=0.01)])
+    assert found and not any("handed_states" in record for record in found)
+
+
 def test_rates_are_those_of_one_optimizer(tmp_path: Path) -> None:
     net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
     first = torch.optim.SGD(net[0].parameters(), lr=0.001)

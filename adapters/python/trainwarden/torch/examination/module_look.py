@@ -73,6 +73,9 @@ class ModuleLook:
             self._states.ends(module, output)
             self._exchanges.gives(path, output)
 
+    def backward_begins(self) -> None:
+        self._states.backward_begins()
+
     def compared(self, function: str, inputs: Any, options: LossOptions) -> None:
         """A loss function has compared two tensors."""
         self._adversaries.compared(inputs)

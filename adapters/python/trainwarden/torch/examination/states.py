@@ -35,6 +35,10 @@ class HandedStates:
         if id(module) in self._given or len(self._given) < _MAX_LAYERS:
             self._given[id(module)] = [each for each in tensors_in(output) if each.numel() > 0]
 
+    def backward_begins(self) -> None:
+        """What comes after it in the same step is another part of an accumulation, and is cut off rightly."""
+        self._given = {}
+
     def add(self, numbers: Numbers) -> None:
         """`handed_states`: calls that got the state of the one before, and those of them that got it cut from its graph."""
         self._given = {}

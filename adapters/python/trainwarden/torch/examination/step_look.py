@@ -160,6 +160,8 @@ class StepLook:
 
     def see_loss(self, root: torch.Tensor) -> None:
         """The backward pass begins here: a loss that the program computed itself is found in its graph."""
+        if self.modules is not None:
+            self.modules.backward_begins()
         own = None if self.losses > 0 else own_losses.compared_in(root, self._outputs)
         spread = own_losses.broadcast_in(root, self._outputs) if own is None else None
         if spread is not None:
