@@ -271,9 +271,10 @@ const std::vector<Cause>& catalogue() {
        {"underfitting", "no_learning", "overfitting", "training_mode_in_evaluation"}},
       {"batch_norm_statistics",
        "the running statistics of batch norm are not those of the batches",
-       "Set momentum of the layer to 0.1 (it is the share of the new batch), train for longer before the evaluation, "
-       "or "
-       "let data of another kind go through layers of their own.",
+       "Copy the buffers, too, where a copy of the model is evaluated. Else set momentum of the layer to 0.1 (it is "
+       "the "
+       "share of the new batch), train for longer before the evaluation, or let data of another kind go through layers "
+       "of their own.",
        "Ioffe 2015",
        {"overfitting", "evaluation_preprocessing"}},
       {"training_mode_in_evaluation",

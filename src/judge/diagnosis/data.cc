@@ -293,7 +293,10 @@ void look_for_telling_feature(const Case& seen, Findings& findings) {
   const bool is_series = kind == kSeries;  // whose next value is much like the last one
   // The numbers of a few classes are no quantity: that one of several features rises with them happens by chance.
   const bool are_few_classes = seen.symptoms.classes == 3 || seen.symptoms.classes == 4;
-  if (!(telling > (is_series ? 0.9998 : are_few_classes ? 0.9995 : 0.985))) return;
+  // In a handful of samples a feature that is good may look like one that is perfect.
+  constexpr double kHandful = 16;
+  const bool is_handful = median_of(seen.history, "input_shape", 0) < kHandful;
+  if (!(telling > (is_series ? 0.9998 : are_few_classes || is_handful ? 0.9995 : 0.985))) return;
   const std::string feature = number(median_of(seen.history, "telling", 1));
   findings.push_back(
       {"target_leak",

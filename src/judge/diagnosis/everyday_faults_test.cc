@@ -293,6 +293,15 @@ TEST(Data, AFeatureThatIsFilledInForOneClass) {
   EXPECT_EQ(confidence(0.999, 2), 0);  // a series goes on as it was
 }
 
+TEST(Data, AGoodFeatureInAHandfulOfSamples) {
+  const auto confidence = [](double telling, double samples) {
+    return confidence_with({{"telling", {telling, 5, 0}}, {"input_shape", {samples, 16}}}, "target_leak");
+  };
+  EXPECT_GT(confidence(0.987, 64), 0.8);
+  EXPECT_EQ(confidence(0.987, 8), 0);
+  EXPECT_GT(confidence(1, 8), 0.8);
+}
+
 TEST(Data, TheSameSamplesInAnyOrder) {
   const auto confidence = [](bool are_others) {
     TrainingHistory history;
