@@ -225,37 +225,6 @@ TEST(Modes, AnEvaluationInTrainingModeBetweenTheSteps) {
   EXPECT_EQ(confidence(2, 4000, 400), 0);  // most of the evaluation is in its own mode
 }
 
-TEST(Machine, MemoryThatGrowsBetweenLooks) {
-  const auto confidence = [](auto bytes_at) {
-    Values steps, bytes;
-    for (int step = 20; step < 200; step += 4) steps.push_back(step), bytes.push_back(bytes_at(step));
-    return confidence_with({{"memory_steps", steps}, {"memories", bytes}}, "memory_leak");
-  };
-  EXPECT_GT(confidence([](int step) { return 3e8 + 1e6 * step; }), 0.8);
-  EXPECT_EQ(confidence([](int step) { return 3e8 + 1e5 * step; }), 0);                // 18 MB
-  EXPECT_EQ(confidence([](int step) { return 3e8 + 1e6 * std::min(step, 90); }), 0);  // it has come to its end
-  EXPECT_EQ(confidence([](int step) { return step < 100 ? 3e8 : 6e8; }), 0);          // something was loaded
-}
-
-TEST(Machine, MemoryThatEachEvaluationKeeps) {
-  const auto confidence = [](int evaluations, double each) {
-    TrainingHistory history;
-    for (int step = 0; step < 200; step += 5) {
-      TrainingUnderTest training;
-      training.steps = 1;
-      const int past = std::min(evaluations, step / 20);
-      training.numbers = {{"step", {1.0 * step}}, {"memory", {3e8 + each * past + (step % 10) * 1e4}}};
-      if (step % 20 == 19 || step % 20 == 0)
-        training.numbers.insert(training.numbers.end(), {{"eval_after", {step - 1.0}}, {"eval_calls", {4}}});
-      training.add_to(history);
-    }
-    return confidence_of(diagnose(history), "memory_leak");
-  };
-  EXPECT_GT(confidence(10, 25e6), 0.8);
-  EXPECT_EQ(confidence(10, 1e6), 0);
-  EXPECT_EQ(confidence(2, 50e6), 0);  // the first ones alone
-}
-
 TEST(Inputs, FarOffUnderALossOfTheProgramsOwn) {
   const auto confidence = [](double size, double begin) {
     TrainingUnderTest training;
@@ -300,41 +269,6 @@ TEST(Data, AGoodFeatureInAHandfulOfSamples) {
   EXPECT_GT(confidence(0.987, 64), 0.8);
   EXPECT_EQ(confidence(0.987, 8), 0);
   EXPECT_GT(confidence(1, 8), 0.8);
-}
-
-TEST(Data, TheSameSamplesInAnyOrder) {
-  const auto confidence = [](bool are_others) {
-    TrainingHistory history;
-    for (int look = 0; look < 10; ++look) {
-      TrainingUnderTest training;
-      training.steps = 5;
-      Values rows;
-      for (int i = 0; i < 8; ++i) rows.push_back((i + look) % 8 + (are_others ? 100 * look : 0));
-      const double print = 1000 + look;
-      training.numbers = {{"row_prints", rows}, {"input_shape", {8, 4}}, {"print_steps", {print}}, {"prints", {print}}};
-      training.add_to(history);
-    }
-    return confidence_of(diagnose(history), "same_batch_repeated");
-  };
-  EXPECT_GT(confidence(false), 0.1);
-  EXPECT_EQ(confidence(true), 0);
-}
-
-TEST(Data, EpochsThatAreAllShuffledAlike) {
-  const auto confidence = [](int different) {
-    TrainingHistory history;
-    for (int look = 0; look < 12; ++look) {
-      TrainingUnderTest training;
-      training.steps = 5;
-      training.numbers = {
-          {"step", {10.0 * look}}, {"print_steps", {10.0 * look}}, {"prints", {1.0 * (look % different)}}};
-      if (look % 2 == 1) training.numbers.push_back({"seeds", {1, 7}});
-      training.add_to(history);
-    }
-    return confidence_of(diagnose(history), "random_state_repeated");
-  };
-  EXPECT_GT(confidence(4), 0.8);
-  EXPECT_LT(confidence(12), 0.5);
 }
 
 TEST(State, ALimitOnWeightsIsForCriticsAlone) {

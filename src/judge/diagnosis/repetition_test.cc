@@ -61,5 +61,40 @@ TEST(Repetition, LabelsThatComeAgainUnderInputsThatAreAugmented) {
   EXPECT_EQ(confidence(false, 3), 0);
 }
 
+TEST(Repetition, TheSameSamplesInAnyOrder) {
+  const auto confidence = [](bool are_others) {
+    TrainingHistory history;
+    for (int look = 0; look < 10; ++look) {
+      TrainingUnderTest training;
+      training.steps = 5;
+      Values rows;
+      for (int i = 0; i < 8; ++i) rows.push_back((i + look) % 8 + (are_others ? 100 * look : 0));
+      const double print = 1000 + look;
+      training.numbers = {{"row_prints", rows}, {"input_shape", {8, 4}}, {"print_steps", {print}}, {"prints", {print}}};
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "same_batch_repeated");
+  };
+  EXPECT_GT(confidence(false), 0.1);
+  EXPECT_EQ(confidence(true), 0);
+}
+
+TEST(Repetition, EpochsThatAreAllShuffledAlike) {
+  const auto confidence = [](int different) {
+    TrainingHistory history;
+    for (int look = 0; look < 12; ++look) {
+      TrainingUnderTest training;
+      training.steps = 5;
+      training.numbers = {
+          {"step", {10.0 * look}}, {"print_steps", {10.0 * look}}, {"prints", {1.0 * (look % different)}}};
+      if (look % 2 == 1) training.numbers.push_back({"seeds", {1, 7}});
+      training.add_to(history);
+    }
+    return confidence_of(diagnose(history), "random_state_repeated");
+  };
+  EXPECT_GT(confidence(4), 0.8);
+  EXPECT_LT(confidence(12), 0.5);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -7,18 +7,16 @@
 namespace trainwarden::output {
 namespace {
 
-// A reading says its position after everything that it keeps: the last one is among the last events.
+// A reading writes its position behind everything that it keeps: the last one is among the last events.
 constexpr std::size_t kLastEvents = 64;
 
 }  // namespace
 
 Result<std::optional<std::uint64_t>> kept_position(const storage::Storage& run, int rank,
                                                    const std::filesystem::path& file) {
-  constexpr std::optional<std::uint64_t> kBeginning = 0;
-  if (!run.exists(journal::kRunFile)) return kBeginning;
   const std::string writer = journal::output_name(rank);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto segments, journal::list_segments(run, writer));
-  if (segments.empty()) return kBeginning;
+  if (segments.empty()) return std::optional<std::uint64_t>(0);
   TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo info, journal::read_run(run));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, journal::JournalReader::open(run, info, writer, {}));
   const std::size_t events = reader->event_count();

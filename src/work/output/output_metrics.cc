@@ -85,7 +85,7 @@ void OutputMetrics::follow(const std::stop_token& stop) {
     if (last) break;
     if (clock_.steady_ns() - flushed_ns >= kFlushNs) {
       collector_.flush();
-      say_position();
+      write_position();
       run_.beat();
       flushed_ns = clock_.steady_ns();
       if (flushed_ns - reported_ns_ >= kReportNs) report();
@@ -96,7 +96,7 @@ void OutputMetrics::follow(const std::stop_token& stop) {
   records_end_ = tail_.offset();
   collector_.flush();
   report();
-  say_position();
+  write_position();
 }
 
 // False when there is nothing new for now.
@@ -145,7 +145,7 @@ void OutputMetrics::keep(const journal::SampleBatch& batch) {
 }
 
 // Behind the values: a kill between the two has the next reading take some of them again, and loses none.
-void OutputMetrics::say_position() {
+void OutputMetrics::write_position() {
   if (!position_due_) return;
   const Status said = run_.append_event(format::encode_output_position({plan_.file.string(), records_end_}));
   note(said);

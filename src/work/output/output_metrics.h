@@ -63,7 +63,7 @@ class OutputMetrics {
   bool read_new();
   void take_record(const log_metrics::LogRecord& record);
   void keep(const journal::SampleBatch& batch);
-  void say_position();
+  void write_position();
   void report();
   format::OutputReport make_report() const;
   std::vector<format::OutputMetricCount> defined_counts() const;

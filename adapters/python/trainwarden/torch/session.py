@@ -18,7 +18,7 @@ from torch.optim import Optimizer
 from ..guard import StepAdvice
 from ..hook import Hook
 from .. import faults
-from . import averages, interception, listeners, resuming, trainers
+from . import averages, interception, listeners, resuming, trainers, unseen
 from .bad_samples import Taken, look
 from .descriptions import describe_loader
 from .hidden_steps import HiddenSteps, has_compiled
@@ -42,20 +42,6 @@ from .transforms import depth_of_gradients
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
 _MAX_STRANGERS = 64
-# For the run: what it does not have, and what would bring it.
-_HIDDEN_STEPS = (
-    "step() of {0}, which torch.compile has compiled: a step ends when the next one begins, gradients that are added up "
-    "over several backward passes are missing, and rules inside the training cannot veto it; compile the model alone, "
-    "model.compile(), to see all"
-)
-_HIDDEN_CALLS = (
-    "inputs and outputs of the models: what calls them is compiled by torch.compile; compile the model alone, "
-    "model.compile(), to see its inputs and outputs"
-)
-_OWN_UPDATES = (
-    "steps of an optimizer: the program changes its weights itself; a step ends when the next one begins, and rules "
-    "inside the training cannot veto it"
-)
 # Batches that are remembered of what came before the first call of a model.
 _MAX_EARLY = 4
 
@@ -268,7 +254,7 @@ class Session(SignalListener, Training):
         if optimizer is not None:
             self._train_with(recorder, optimizer)
             self._passes_inside = 0
-            recorder.note_unseen(_OWN_UPDATES)
+            recorder.note_unseen(unseen.OWN_UPDATES)
             self._report_all()
 
     def _see_own_gradients(self, recorder: Recorder) -> None:
@@ -399,10 +385,10 @@ class Session(SignalListener, Training):
         interception.take_quiet_begin()
         compiled = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
         suspects = compiled or self._own.optimizer is not None
-        train = list(self._cycle.in_use()) if self._mode == "train" else None
+        stepping = self._cycle.in_use() if self._mode == "train" else None
         counts = listeners.Quiet(self._end_quiet_step, self._running.thread)
         odd = suspects or self._running.nest
-        quiet = None if odd else quiet_part(counts, recorder, list(self._models), train)
+        quiet = None if odd else quiet_part(counts, recorder, list(self._models), stepping)
         asked = recorder.wants()
         backward = asked.backward or suspects or not self._models.any_trained
         wants = asked._replace(quiet=quiet, backward=backward, batches=self._cycle.has_several())
@@ -480,9 +466,8 @@ class Session(SignalListener, Training):
 
     def _train_steps(self) -> int:
         """That have ended."""
-        if self._mode == "train" and self._hook is not None:
-            return self._hook.mode_step
-        return self._mode_steps.get("train", 0)
+        hook = self._hook if self._mode == "train" else None
+        return hook.mode_step if hook is not None else self._mode_steps.get("train", 0)
 
     @faults.guarded("ask a trainer what it does")
     def _is_trial_run(self) -> bool:
@@ -526,7 +511,7 @@ class Session(SignalListener, Training):
             return False
         hidden = self._hidden.taken()
         for optimizer in hidden:
-            recorder.note_unseen(_HIDDEN_STEPS.format(type(optimizer).__name__))
+            recorder.note_unseen(unseen.HIDDEN_STEPS.format(type(optimizer).__name__))
         optimizers = hidden + self._own_steps(recorder)
         for optimizer in optimizers:
             self._train_with(recorder, optimizer)
@@ -546,7 +531,7 @@ class Session(SignalListener, Training):
             return
         if self._mode == "train":
             if self._forwards == 0 and not recorder.is_idle and has_compiled():
-                recorder.note_unseen(_HIDDEN_CALLS)
+                recorder.note_unseen(unseen.HIDDEN_CALLS)
             if not recorder.is_idle:
                 recorder.save_buffers()
         end = recorder.end_step()
