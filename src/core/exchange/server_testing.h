@@ -38,11 +38,11 @@ class TestServer {
   TestServer& operator=(const TestServer&) = delete;
 
   std::string port() const { return port_; }
-  // What it has received so far.
+  // What it has received so far. A line that has no end yet is still being written.
   std::vector<nlohmann::json> received() const {
     std::vector<nlohmann::json> lines;
     std::ifstream file(record_);
-    for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+    for (std::string line; std::getline(file, line) && !file.eof();) lines.push_back(nlohmann::json::parse(line));
     return lines;
   }
 

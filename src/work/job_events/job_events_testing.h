@@ -80,11 +80,11 @@ class JobFolderTest : public testing::Test {
     ASSERT_TRUE(SubscriptionFolder(jobs()).add(standing).ok());
   }
 
-  // What the file got, by id.
+  // What the file got, by id. A line that has no end yet is still being written.
   std::map<std::string, std::vector<nlohmann::json>> delivered() const {
     std::map<std::string, std::vector<nlohmann::json>> all;
     std::ifstream file(delivered_file());
-    for (std::string line; std::getline(file, line);) {
+    for (std::string line; std::getline(file, line) && !file.eof();) {
       const auto event = nlohmann::json::parse(line);
       all[event.at("id")].push_back(event);
     }

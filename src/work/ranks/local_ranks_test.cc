@@ -37,10 +37,9 @@ class LocalRanksTest : public testing::Test {
 
   // Runs this line of a shell as each rank; it works in a folder where it can leave files.
   Result<ExitRecord> run(std::int64_t count, const std::string& script, double grace_seconds = 30) {
-    process::SignalRelay signals;
     const auto print = [this](std::string_view lines) { printed_ += lines; };
     const std::string line = "cd " + folder_.path().string() + "; " + script;
-    return run_local_ranks({count, grace_seconds, {"sh", "-c", line}}, {*job_, 1, signals, print});
+    return run_local_ranks({count, grace_seconds, {"sh", "-c", line}}, {*job_, 1, signals_, print});
   }
 
   // As read_launch() says it when the launcher saw exit code `code`.
@@ -55,6 +54,7 @@ class LocalRanksTest : public testing::Test {
 
   std::string file(const std::string& name) const { return text_of(folder_.path() / name); }
 
+  process::SignalRelay signals_;  // before any thread of a test, which would else die of the signal that it sends
   TestFolder folder_;
   std::optional<jobs::JobRecord> job_;
   std::string printed_;
@@ -133,8 +133,7 @@ TEST_F(LocalRanksTest, WhatWasAskedToEndHasNotFailed) {
 }
 
 TEST_F(LocalRanksTest, AProgramThatCannotBeStartedLeavesNoRank) {
-  process::SignalRelay signals;
-  const auto end = run_local_ranks({2, 30, {"/no/such/program"}}, {*job_, 1, signals, [](std::string_view) {}});
+  const auto end = run_local_ranks({2, 30, {"/no/such/program"}}, {*job_, 1, signals_, [](std::string_view) {}});
   EXPECT_EQ(end.status().code(), Code::kNotFound);
 }
 
