@@ -86,9 +86,10 @@ TEST_F(OutputMetricsCli, TheFrameIsThatOfTrainingJobAnalytics) {
 }
 
 TEST_F(OutputMetricsCli, ValuesAreThereWhileTheProgramRuns) {
-  const Background training(cli_command({"run", "--name", "live", "--log", log(), "--", "/bin/sh", "-c",
-                                         "i=0; while :; do i=$((i+1)); echo \"{'loss': $i}\"; sleep 0.05; done"}),
-                            folder_);
+  const Background training(
+      cli_command({"run", "--tied", "--name", "live", "--log", log(), "--", "/bin/sh", "-c",
+                   "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo \"{'loss': $i}\"; sleep 0.05; done"}),
+      folder_);
   EXPECT_TRUE(await_rows("live", 3));
   EXPECT_EQ(cli({"show", "live", "--json"}).json().at("state"), "running");
 }

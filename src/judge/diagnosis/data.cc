@@ -286,6 +286,12 @@ void look_for_leak(const Case& seen, Findings& findings) {
                       {}});
 }
 
+// Is the target yes or no?
+bool is_yes_or_no(const Case& seen) {
+  const auto& compared = seen.structure().compared;
+  return seen.symptoms.classes == 2 || (!compared.empty() && contains(compared.front().function, "binary"));
+}
+
 // One feature that says as much as the target.
 void look_for_telling_feature(const Case& seen, Findings& findings) {
   constexpr double kMarks = 1, kSeries = 2;  // what was compared
@@ -296,8 +302,21 @@ void look_for_telling_feature(const Case& seen, Findings& findings) {
   // In a handful of samples a feature that is good may look like one that is perfect.
   constexpr double kHandful = 16;
   const bool is_handful = median_of(seen.history, "input_shape", 0) < kHandful;
-  if (!(telling > (is_series ? 0.9998 : are_few_classes || is_handful ? 0.9995 : 0.985))) return;
   const std::string feature = number(median_of(seen.history, "telling", 1));
+  if (!(telling > (is_series ? 0.9998 : are_few_classes || is_handful ? 0.9995 : 0.985))) {
+    // Of yes or no a single honest feature seldom says nearly all.
+    if (!(telling > 0.9) || kind == kMarks || is_series || is_handful || !is_yes_or_no(seen)) return;
+    findings.push_back({"target_leak",
+                        0.55,
+                        fmt::format("Feature {} of the input says nearly all that there is to know of the target: was "
+                                    "it known before the target was?",
+                                    feature),
+                        {fmt::format("their correlation is {:.3f} in the median batch", telling)},
+                        {},
+                        0,
+                        {}});
+    return;
+  }
   findings.push_back(
       {"target_leak",
        is_series ? 0.9 : 0.85,

@@ -93,12 +93,12 @@ Diagnosis diagnose_one(const TrainingHistory& history) {
   const Case seen{history, diagnosis.symptoms};
   Findings findings;
   for (const auto look :
-       {look_at_wiring,  look_at_cuts,           look_at_rates,        look_at_rounding, look_at_start,
-        look_at_graph,   look_at_axes,           look_at_masks,        look_at_signs,    look_at_broadcast,
-        look_at_loss,    look_at_class_weights,  look_at_padding,      look_at_inputs,   look_at_evaluation_inputs,
-        look_at_data,    look_at_repetition,     look_at_alignment,    look_at_pairs,    look_at_overlap,
-        look_at_modes,   look_at_generalisation, look_at_new_samples,  look_at_collapse, look_at_state,
-        look_at_machine, look_at_rules,          look_at_open_symptoms}) {
+       {look_at_wiring,  look_at_cuts,          look_at_rates,          look_at_rounding,     look_at_start,
+        look_at_graph,   look_at_axes,          look_at_masks,          look_at_signs,        look_at_broadcast,
+        look_at_loss,    look_at_class_weights, look_at_padding,        look_at_inputs,       look_at_evaluation_inputs,
+        look_at_data,    look_at_target_means,  look_at_repetition,     look_at_alignment,    look_at_pairs,
+        look_at_overlap, look_at_modes,         look_at_generalisation, look_at_new_samples,  look_at_collapse,
+        look_at_state,   look_at_machine,       look_at_rules,          look_at_open_symptoms}) {
     look(seen, findings);
   }
   findings.erase(std::remove_if(findings.begin(), findings.end(),

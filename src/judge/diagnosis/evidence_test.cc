@@ -341,6 +341,10 @@ TEST(Data, NumbersOfAFewClassesAreNoQuantity) {
     return confidence_of(training.diagnosis(), "target_leak");
   };
   EXPECT_GT(confidence(2, 0.993), 0.8);
+  EXPECT_GT(confidence(2, 0.93), 0.1);  // perhaps
+  EXPECT_LT(confidence(2, 0.93), 0.5);
+  EXPECT_EQ(confidence(2, 0.85), 0);
+  EXPECT_EQ(confidence(10, 0.93), 0);
   EXPECT_EQ(confidence(3, 0.993), 0) << "the middles of three classes lie on a line by chance";
   EXPECT_GT(confidence(3, 0.9999), 0.8);
   EXPECT_GT(confidence(10, 0.993), 0.8);

@@ -61,8 +61,9 @@ void look_at_class_weights(const Case& seen, Findings& findings);
 void look_at_padding(const Case& seen, Findings& findings);
 void look_at_inputs(const Case& seen, Findings& findings);
 void look_at_evaluation_inputs(const Case& seen, Findings& findings);
-void look_at_data(const Case& seen, Findings& findings);        // what it is to learn of them
-void look_at_repetition(const Case& seen, Findings& findings);  // of batches and random numbers
+void look_at_data(const Case& seen, Findings& findings);          // what it is to learn of them
+void look_at_target_means(const Case& seen, Findings& findings);  // features that are made of targets
+void look_at_repetition(const Case& seen, Findings& findings);    // of batches and random numbers
 void look_at_alignment(const Case& seen, Findings& findings);
 void look_at_pairs(const Case& seen, Findings& findings);  // contrastive
 void look_at_overlap(const Case& seen, Findings& findings);

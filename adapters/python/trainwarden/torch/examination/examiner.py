@@ -37,6 +37,7 @@ from .passes import Passes
 from .rhythm import Rhythm
 from .step_look import StepLook
 from .subjects import Subjects
+from .target_means import TargetMeans
 from .weights import Followed
 from .writer import Writer
 
@@ -103,6 +104,7 @@ class Examiner:
         self._graphs = Graphs()
         self._passes = Passes()
         self._jumps, self._late, self._rhythm = Jumps(), LateLosses(), Rhythm()
+        self._target_means = TargetMeans()
         self._training = self._trainings = 0  # of several that the process makes: the current one, and the last one
         self._fulls = 0  # full examinations of it
         # Of the current step:
@@ -158,7 +160,7 @@ class Examiner:
             self._level = _FULL
             every = _LAST_MODULES_EVERY if self._allowance.are_last_fulls() else _MODULES_EVERY
             has_modules = self._fulls < _FIRST_MODULES or self._fulls % every == 0
-            self._look = StepLook(ModuleLook(self.subjects.paths) if has_modules else None)
+            self._look = StepLook(ModuleLook(self.subjects.paths) if has_modules else None, self._target_means)
         elif self._allowance.may_look(self._step) or self._rhythm.is_around(self._step) or self._writer.has_evaluation:
             self._level = _LIGHT
             self._lights += 1
@@ -433,6 +435,7 @@ class Examiner:
         is_new = training > self._trainings
         self._training, self._trainings = training, max(training, self._trainings)
         self._jumps, self._late, self._rhythm = Jumps(), LateLosses(), Rhythm(self._hook.mode_step)
+        self._target_means = TargetMeans()
         self.subjects.begin_again()
         self._description.begin_again()
         if is_new:

@@ -25,6 +25,7 @@ from .numbers import Numbers, is_measurable
 from .pieces import pieces_of
 from .reordered import Reordered
 from .standardised import Standardised
+from .target_means import TargetMeans
 
 _MAX_INPUTS = 4
 # Of the outputs of models so many are kept until the loss is known.
@@ -32,11 +33,12 @@ _MAX_OUTPUTS = 8
 
 
 class StepLook:
-    """Of one train step. `modules`: where they are looked at, too, which costs most."""
+    """Of one train step. `modules`: where they are looked at, too, which costs most; `target_means`: of the training."""
 
-    def __init__(self, modules: Optional[ModuleLook]) -> None:
+    def __init__(self, modules: Optional[ModuleLook], target_means: Optional[TargetMeans] = None) -> None:
         self.numbers = Numbers()
         self.modules = modules
+        self._target_means = target_means
         self.before: Optional[torch.Tensor] = None  # weights before the optimizer stepped
         self.shapes: list[dict[str, Any]] = []  # of what losses compared
         self._model: Optional[torch.nn.Module] = None  # that got the first input
@@ -156,6 +158,8 @@ class StepLook:
             compared.add_relation(self.numbers, self._inputs[0])
             compared.add_telling(self.numbers, self._inputs)
             compared.add_padding(self.numbers, self._inputs[0])
+            if self._target_means is not None:
+                self._target_means.see(self.numbers, self._inputs, compared.target)
         self.shapes.append(compared.shapes())
 
     def see_loss(self, root: torch.Tensor) -> None:
