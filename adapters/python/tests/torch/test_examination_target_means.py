@@ -87,6 +87,21 @@ def test_a_grade_is_no_share_of_targets() -> None:
         assert "target_shares" not in _measured(grade, targets)
 
 
+def test_a_whole_set_at_once_is_not_looked_at_each_time_and_a_small_last_batch_ends_nothing() -> None:
+    group, _, targets = _of_groups(3)
+    rows = torch.column_stack([torch.randn(_SAMPLES), _mean_of(group, targets)])
+    found = []
+    for sizes in ([_SAMPLES] * 6, [3, 700, 3, 697]):
+        means, at = TargetMeans(), 0
+        for size in sizes:
+            numbers, part = Numbers(), slice(at % _SAMPLES, at % _SAMPLES + size)
+            means.see(numbers, [rows[part]], targets[part])
+            found.append("target_balance" in named(numbers))
+            at += size
+    assert found[:6] == [True, True, False, False, False, False]
+    assert found[6:] == [False, True, False, True]
+
+
 def test_what_is_no_row_with_one_target_is_left_alone() -> None:
     rows = torch.randn(64, 3)
     for inputs, target in (

@@ -54,35 +54,39 @@ class TargetMeans:
         """A batch, and what its targets are. `target_balance`: feature, correlation within groups, its standard errors
         and pairs; `target_shares`: feature, levels, how many positive targets there should be at 0 and others at 1 if the
         feature said nothing, where there are none, and how badly the shares of the others fit, in standard errors."""
-        if not self._is_on or target is None or not self._take(inputs, target):
-            self._is_on = False
+        if not self._is_on:
             return
-        if self._count < self._due:
-            return
-        self._due += 3 * self._due // 4
-        self._is_on = self._due <= _MAX_ROWS
-        rows, categories, targets = self._different()
-        measure(numbers, rows, categories, targets)
+        if target is None or not self._take(inputs, target):
+            self._end()
+        elif self._count >= self._due:
+            self._due = self._count + 3 * self._count // 4
+            measure(numbers, *self._different())
+            if self._due > _MAX_ROWS:
+                self._end()
+
+    def _end(self) -> None:
+        """Nothing more is looked at."""
+        self._is_on = False
+        self._rows, self._categories, self._targets = [], [], []
 
     def _take(self, inputs: list[torch.Tensor], target: torch.Tensor) -> bool:
+        """Are they such rows?"""
         samples = target.shape[0] if target.dim() > 0 else 0
-        if target.numel() != samples or samples < 8 or target.device.type != "cpu":
+        if target.numel() != samples or target.device.type != "cpu":
             return False
         alike = [each for each in inputs if each.dim() in (1, 2) and each.shape[0] == samples]
-        flat = [each.detach().reshape(samples, -1) for each in alike]
+        flat = [each.detach()[:_MAX_ROWS].reshape(min(samples, _MAX_ROWS), -1) for each in alike]
         floats = [each.float() for each in flat if each.is_floating_point()]
         whole = [each.long() for each in flat if not each.is_floating_point()]
-        width = sum(each.shape[1] for each in floats)
-        is_like_others = not self._rows or self._rows[0].shape[1] == width
+        width, kinds = sum(each.shape[1] for each in floats), min(_MAX_CATEGORIES, sum(each.shape[1] for each in whole))
+        is_like_others = not self._rows or (self._rows[0].shape[1], self._categories[0].shape[1]) == (width, kinds)
         if not 1 <= width <= _MAX_FEATURES or not is_like_others:
             return False
-        categories = torch.cat(whole, dim=1)[:, :_MAX_CATEGORIES] if whole else torch.zeros(samples, 0, dtype=torch.int64)
-        if self._categories and self._categories[0].shape[1] != categories.shape[1]:
-            return False
-        self._rows.append(torch.cat(floats, dim=1).clone())
-        self._categories.append(categories.clone())
-        self._targets.append(target.detach().reshape(-1).float().clone())
-        self._count += samples
+        rows = torch.cat(floats, dim=1).clone()
+        self._rows.append(rows)
+        self._categories.append(torch.cat(whole, dim=1)[:, :kinds].clone() if whole else rows.new_zeros(len(rows), 0).long())
+        self._targets.append(target.detach()[:_MAX_ROWS].reshape(-1).float().clone())
+        self._count += len(rows)
         return True
 
     def _different(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -110,7 +114,7 @@ def measure(numbers: Numbers, rows: torch.Tensor, categories: torch.Tensor, targ
         if shares is not None and not numbers.has("target_shares"):
             numbers.add("target_shares", [float(feature), *shares])
     if balanced:
-        numbers.add("target_balance", min(balanced, key=lambda each: each.correlation * math.sqrt(each.pairs)))
+        numbers.add("target_balance", max(balanced, key=lambda each: each.deviations))
 
 
 def _candidates(rows: torch.Tensor, targets: torch.Tensor) -> list[int]:
