@@ -33,7 +33,7 @@ void report_target_mean(const Values& measured, std::string evidence, Findings& 
 
 // Samples that share a value have targets that balance around it.
 bool look_for_balanced_targets(const Case& seen, Findings& findings) {
-  constexpr double kBalanced = -0.05, kSure = 4;
+  constexpr double kBalanced = -0.05, kSure = 4.5;
   const Values* found = last_measured(seen, "target_balance", 4);
   if (found == nullptr || !((*found)[1] < kBalanced) || !((*found)[2] > kSure)) return false;
   report_target_mean(

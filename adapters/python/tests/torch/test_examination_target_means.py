@@ -51,6 +51,14 @@ def test_the_mean_target_of_small_groups_balances_them() -> None:
     assert correlation > -0.1 and deviations < 3
 
 
+def test_outliers_that_meet_decide_nothing() -> None:
+    _, true, targets = _of_groups(3)
+    targets = targets + 3 * true
+    targets[0], targets[1] = targets[0] + 300, targets[1] - 300  # of one group
+    _, correlation, deviations, _ = _measured(true, targets)["target_balance"]
+    assert correlation > -0.05 and deviations < 2
+
+
 def test_the_mean_of_other_samples_of_the_group_does_not() -> None:
     group, _, targets = _of_groups(6)
     other = torch.arange(_SAMPLES) % 2 == 0

@@ -24,6 +24,7 @@ _MIN_LEVELS = 6
 # A feature that has nearly another value for each sample is no mean of a group.
 _MAX_DIFFERENT = 0.9
 _MIN_PAIRS = 100
+_MOST = 0.95  # of what is left of targets so many are counted whole, or a few outliers that meet would decide
 _MAX_LEVELS = 512
 _MAX_SHARE_OF = 100  # shares k / n up to this n
 _ALIKE = 1e-5
@@ -133,6 +134,9 @@ def _balance(
 ) -> Optional[_Found]:
     """The most balanced of the groupings by the value alone, and by it and one category."""
     left = _left_of(value.double(), targets.double())
+    most = float(left.abs().quantile(_MOST))
+    left = left.clamp(-most, most)
+    left = left - left.mean()
     spread = float(left.square().mean())
     if spread <= 1e-12:
         return None
