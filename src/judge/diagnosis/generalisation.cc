@@ -248,6 +248,30 @@ void look_for_printed_gap(const Case& seen, Findings& findings) {
   }
 }
 
+// Of numbers the program prints the share of the variance that is explained: is it never above that of their mean?
+void look_for_nothing_explained(const Case& seen, Findings& findings) {
+  constexpr std::size_t kEnough = 4;
+  constexpr double kNothing = 0.01;
+  const Symptoms& symptoms = seen.symptoms;
+  if (std::isfinite(symptoms.eval_late) || symptoms.is_adversarial) return;
+  for (const PrintedSeries& series : seen.history.printed) {
+    if (series.metric != "r2" || series.is_of_training || series.numbers.size() < kEnough) continue;
+    const Values& values = series.numbers.values;
+    const double best = *std::max_element(values.begin(), values.end());
+    if (!(best < kNothing) || 5 * series.numbers.steps.back() < 3 * symptoms.steps) continue;
+    findings.push_back(
+        {"labels_misaligned",
+         0.6,
+         "Nothing that the model learns holds for the evaluation: labels and inputs may not belong together",
+         {fmt::format("\"{}\" was never better than {} in {} evaluations that the program printed", series.name,
+                      number(best), values.size())},
+         {},
+         series.numbers.steps.front(),
+         {}});
+    return;
+  }
+}
+
 // Where the evaluation tells no loss, but how many answers are right.
 void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
@@ -404,6 +428,7 @@ void look_at_generalisation(const Case& seen, Findings& findings) {
   look_for_learning_by_heart(seen, findings);
   look_for_printed_setback(seen, findings);
   look_for_printed_gap(seen, findings);
+  look_for_nothing_explained(seen, findings);
   look_for_accuracy_gap(seen, findings);
   look_for_wrong_labels(seen, findings);
   look_for_narrow_layers(seen, findings);

@@ -33,6 +33,16 @@ TEST(PrintedEvaluation, ThatBecomesWorseIsOverfitting) {
       is_told(with_lines([](double done) { return fmt::format("val f1 {}", 0.9 - 0.5 * done); }), "overtraining"));
 }
 
+TEST(PrintedEvaluation, ThatExplainsNothing) {
+  const auto weight = [](double most) {
+    return confidence_of(with_lines([most](double done) { return fmt::format("valid R2 {:.3f}", most - 0.2 * done); }),
+                         "labels_misaligned");
+  };
+  EXPECT_GT(weight(0), 0.2);
+  EXPECT_LT(weight(0), 0.5);  // perhaps
+  EXPECT_EQ(weight(0.3), 0);
+}
+
 TEST(PrintedEvaluation, CountsWhereNothingWasMeasured) {
   const auto poor = [](double) { return std::string("test acc 52.0%"); };
   EXPECT_TRUE(is_told(with_lines(poor), "overfitting"));  // 90 % are right in training
