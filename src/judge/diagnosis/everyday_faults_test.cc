@@ -298,6 +298,26 @@ TEST(State, AStateThatASecondTrainingHasLoaded) {
   EXPECT_EQ(first_cause(diagnose(history)), "bad_checkpoint");
 }
 
+TEST(Modes, OfSeveralTrainingsEachIsJudgedByItsOwnPasses) {
+  const auto told = [](double rehearsal_in_eval, double in_eval) {
+    TrainingUnderTest rehearsal, training;
+    rehearsal.steps = training.steps = 80;
+    for (TrainingUnderTest* each : {&rehearsal, &training})
+      each->modules = R"({"name":"drop","kind":"Dropout","leaf":true,"settings":{"p":0.2}})";
+    rehearsal.counts = {80, 80, 80, 80, 0, 0, rehearsal_in_eval, 0, 0, 0, 0};
+    TrainingHistory history;
+    rehearsal.add_to(history);
+    take_record(history, {{"training", {1}}, {"counts", {81, 81, 81, 81, 0, 0, rehearsal_in_eval, 0, 0, 0, 0}}}, 81);
+    training.numbers = {{"training", {1}}};
+    training.counts = {160, 160, 160, 160, 0, 0, rehearsal_in_eval + in_eval, 0, 0, 0, 0};
+    training.add_to(history);
+    return confidence_of(diagnose(history), "evaluation_mode_in_training");
+  };
+  EXPECT_LT(told(80, 0), 0.5) << "on purpose, perhaps, and of the one before";
+  EXPECT_GT(told(0, 40), 0.8);
+  EXPECT_GT(told(40, 0), 0.8);
+}
+
 TEST(Rates, WeightsThatHaveGrownBeforeTheFirstLook) {
   const auto cause = [](bool is_second) {
     TrainingUnderTest before, training;

@@ -185,9 +185,10 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
                                numbers.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;
   }
-  if (const double training = record.at("training"); std::isfinite(training) && training != training_) {
-    if (!resume_training(training)) begin_training(training);
-  }
+  const double training = record.at("training");
+  const bool is_another = std::isfinite(training) && training != training_;
+  const bool begins = is_another && !resume_training(training);
+  if (begins) begin_training(training);
   older_graphs_ = graphs.size();
   has_new_structure_ = false;
   add_losses(losses, record);
@@ -204,6 +205,10 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   }
   if (const Values* found = record.find("counts")) {
     counts = counts_of(*found);
+    if (begins) counts_before = counts;
+    for (const auto& former : formers_) {
+      if (!former->counts_after) former->counts_after = counts;
+    }
     for (const auto& former : formers_) former->counts = counts;  // of the process
   }
   if (const double seen = record.at("outside", 1); std::isfinite(seen)) {
@@ -363,6 +368,7 @@ bool TrainingHistory::resume_training(double training) {
   resumed->examinations = examinations;
   resumed->unreadable = unreadable;
   resumed->was_resumed_ = true;
+  resumed->counts_after.reset();
   if (has_new_structure_) resumed->structure = std::move(structure);
   TrainingHistory now = std::move(*resumed);
   *this = std::move(now);

@@ -229,7 +229,9 @@ class TrainingHistory {
   std::set<std::string, std::less<>> once_stepped;  // parameters that an optimizer had, in a structure before
   std::set<std::string, std::less<>> once_frozen;   // that were frozen then
   std::vector<Graph> graphs;
-  Counts counts;
+  Counts counts;                       // of the process
+  Counts counts_before;                // when the training was first looked at; of the first one of a process none
+  std::optional<Counts> counts_after;  // when another one was; none where none has followed
   std::vector<RuleFinding> rules;
   std::int64_t last_step = -1;
   bool has_ended = true;       // no more comes; who judges while it runs says so

@@ -60,15 +60,18 @@ void look_for_modes(const Case& seen, Findings& findings) {
          0,
          {}});
   }
-  if (counts.grad_in_eval >= 3 && counts.grad_in_eval > 0.3 * counts.forward) {
+  // Another training of the process may have been in evaluation mode on purpose, as one that is to learn a batch by
+  // heart.
+  const Counts &before = seen.history.counts_before, after = seen.history.counts_after.value_or(counts);
+  const double in_evaluation = after.grad_in_eval - before.grad_in_eval, passes = after.forward - before.forward;
+  if (in_evaluation >= 3 && in_evaluation > 0.3 * passes) {
     findings.push_back(
         {"evaluation_mode_in_training",
-         never_tracked(seen)                          ? 0.93
-         : counts.grad_in_eval > 0.9 * counts.forward ? 0.75
-                                                      : 0.88,
+         never_tracked(seen)            ? 0.93
+         : in_evaluation > 0.9 * passes ? 0.75
+                                        : 0.88,
          fmt::format("The model is trained in evaluation mode, where {} are switched off", listed(modal)),
-         {fmt::format("{} of {} training passes found the model in evaluation mode", counts.grad_in_eval,
-                      counts.forward)},
+         {fmt::format("{} of {} training passes found the model in evaluation mode", in_evaluation, passes)},
          {},
          0,
          {}});
