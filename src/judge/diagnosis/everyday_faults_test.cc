@@ -299,7 +299,7 @@ TEST(State, AStateThatASecondTrainingHasLoaded) {
 }
 
 TEST(Modes, OfSeveralTrainingsEachIsJudgedByItsOwnPasses) {
-  const auto told = [](double rehearsal_in_eval, double in_eval) {
+  const auto confidence = [](double rehearsal_in_eval, double in_eval) {
     TrainingUnderTest rehearsal, training;
     rehearsal.steps = training.steps = 80;
     for (TrainingUnderTest* each : {&rehearsal, &training})
@@ -313,9 +313,9 @@ TEST(Modes, OfSeveralTrainingsEachIsJudgedByItsOwnPasses) {
     training.add_to(history);
     return confidence_of(diagnose(history), "evaluation_mode_in_training");
   };
-  EXPECT_LT(told(80, 0), 0.5) << "on purpose, perhaps, and of the one before";
-  EXPECT_GT(told(0, 40), 0.8);
-  EXPECT_GT(told(40, 0), 0.8);
+  EXPECT_LT(confidence(80, 0), 0.5) << "on purpose, perhaps, and of the one before";
+  EXPECT_GT(confidence(0, 40), 0.8);
+  EXPECT_GT(confidence(40, 0), 0.8);
 }
 
 TEST(Rates, WeightsThatHaveGrownBeforeTheFirstLook) {
