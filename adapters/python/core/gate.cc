@@ -1,15 +1,25 @@
-// Gate(through, ours, behind=None): what is called calls `through`, a function of somebody else's, with the same
-// arguments, or `ours`, which is a function of Python's around it. Without `through` it gives None, as a hook does that
-// does nothing. Which of the two is for the object to say that comes first in the arguments, the `self` of a method or
-// what a hook is called for. Written against Python's own interface, as a call through nanobind costs several
-// times as much as all that happens here; against its stable part, for a wheel that fits Python 3.12 and all later
-// ones.
+// Gate(through, begins, ends=None, fails=None, behind=None): what is called calls `through`, a function of somebody
+// else's, with the same arguments. A call that is looked at calls begins(*arguments) first. When that gives None,
+// nothing more happens. Else ends(note, result) follows a call that has returned and fails(note) one that has raised,
+// where `note` is what begins() gave; a tuple (note, args, kwargs) of it also replaces the arguments. Both have
+// returned before `through` is called, and after: no frame of ours lies in the stack of what is called, so that its
+// tracebacks, its warnings and its depth of recursion are what they are without us. Without `through` a call that is
+// looked at gives what begins() gives, and any other None, as a hook does that does nothing. Which calls are looked at
+// is for the object to say that comes first in the arguments, the `self` of a method or what a hook is called for.
+// Written against Python's own interface, as a call through nanobind costs several times as much as all that happens
+// here; against its stable part, for a wheel that fits Python 3.12 and all later ones.
 //
-//   look_at(None)           every call is for `ours`; so it is at first
-//   look_at(ids)            only those are whose first argument has one of these ids
+// A gate passes for the function that it stands in for: isinstance(), inspect and attributes such as __code__ give that
+// one's answers, and a pickle holds how that one is found (set_reduced).
+//
+//   look_at(None)           every call is looked at; so it is at first
+//   look_at(ids)            only those whose first argument has one of these ids
+//   look_at_kind(type)      also those whose first argument is of this type; None: no more
 //   note_in_training(ids, may_pass)
-//                           those of these objects pass while their attribute `training` is true and may_pass() gives
-//                           True, and are only noted: take_noted() says whether there was one since the last time
+//                           those of these objects pass while their `training` is true and may_pass() gives True, and
+//                           are only noted: take_noted() says whether there was one since the last time. Where
+//                           may_pass() gives False the first ones are looked at, and the others only counted:
+//                           take_refused()
 //   count(id, thread, end, late, noting)
 //                           calls in this thread with this object alone pass, and then end() is called. When it gives
 //                           True the gate `noting` forgets what it has noted, else late(object) is called. id 0: none
@@ -28,6 +38,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <dlfcn.h>
 
 #include <nanobind/stl/string.h>
 #include <structmember.h>
@@ -64,7 +76,9 @@ struct Looks {
   bool at_all = true;
   Ids at;
   Ids in_training;
+  PyTypeObject* kind = nullptr;  // a strong reference
   bool noted = false;
+  std::uint64_t refused = 0;  // since they were taken
   Id counted = 0;
   unsigned long thread = 0;
   bool passed = false;  // the last call of the counted object
@@ -76,7 +90,10 @@ struct Gate {
   PyObject* attributes;
   PyObject* weak_references;
   PyObject* through;
-  PyObject* ours;
+  PyObject* begins;
+  PyObject* ends;
+  PyObject* fails;
+  PyObject* reduced;
   PyObject* end;
   PyObject* late;
   PyObject* noting;
@@ -90,7 +107,12 @@ PyObject* new_ref(PyObject* object) {  // Python has it since 3.10
   return object;
 }
 
+// So many calls that may_pass() refuses are looked at before the others are only counted.
+constexpr std::uint64_t kMaxRefusedTold = 64;
+
 PyObject* training_text = nullptr;  // "training"
+PyObject* dict_text = nullptr;      // "__dict__"
+PyObject* class_text = nullptr;     // "__class__"
 PyObject* method_type = nullptr;    // types.MethodType; the stable interface has no PyMethod_New()
 
 Gate& gate_of(PyObject* self) {
@@ -102,15 +124,20 @@ void replace(PyObject*& place, PyObject* value) {
   Py_XDECREF(before);
 }
 
+// Read where a module keeps it: a property or a __getattr__ of the program's own is not called.
 bool is_training(PyObject* object) {
-  PyObject* const training = PyObject_GetAttr(object, training_text);
-  if (training == nullptr) PyErr_Clear();  // then it is for `ours` to say
+  PyObject* const attributes = PyObject_GenericGetAttr(object, dict_text);
+  if (attributes == nullptr) PyErr_Clear();  // then it is for begins() to say
+  PyObject* const training = attributes != nullptr && PyDict_CheckExact(attributes)
+                                 ? PyDict_GetItemWithError(attributes, training_text)
+                                 : nullptr;
+  if (training == nullptr) PyErr_Clear();
   const bool answer = training == Py_True;
-  Py_XDECREF(training);
+  Py_XDECREF(attributes);
   return answer;
 }
 
-// False for an error, too: then it is for `ours` to meet it.
+// False for an error, too: then it is for begins() to meet it.
 bool may_pass(const Gate& gate) {
   PyObject* const answer = PyObject_CallNoArgs(gate.may_pass);
   if (answer == nullptr) PyErr_Clear();
@@ -119,14 +146,46 @@ bool may_pass(const Gate& gate) {
   return passes;
 }
 
+// A program's trace and profile functions (sys.settrace, sys.setprofile) hear nothing of what runs for us. Python has
+// these from 3.11 on, outside of its stable interface.
+class Untraced {
+ public:
+  Untraced() : state_(PyThreadState_Get()) {
+    if (switches().enter != nullptr) switches().enter(state_);
+  }
+  ~Untraced() {
+    if (switches().enter != nullptr) switches().leave(state_);
+  }
+  Untraced(const Untraced&) = delete;
+  Untraced& operator=(const Untraced&) = delete;
+
+ private:
+  using Switch = void(PyThreadState*);
+  struct Switches {
+    Switch* enter = reinterpret_cast<Switch*>(::dlsym(RTLD_DEFAULT, "PyThreadState_EnterTracing"));
+    Switch* leave = reinterpret_cast<Switch*>(::dlsym(RTLD_DEFAULT, "PyThreadState_LeaveTracing"));
+  };
+  static const Switches& switches() {
+    static const Switches found;
+    return found;
+  }
+
+  PyThreadState* state_;
+};
+
+PyObject* call_untraced(PyObject* function, PyObject* first, PyObject* second) {
+  const Untraced untraced;
+  return PyObject_CallFunctionObjArgs(function, first, second, nullptr);
+}
+
 // A call that has returned is counted. nullptr when that raises what is the program's, as a request to stop does.
 PyObject* counted(Gate& gate, PyObject* object, PyObject* result) {
   PyObject* const end = new_ref(gate.end);
   PyObject* const late = new_ref(gate.late);
-  PyObject* answer = PyObject_CallNoArgs(end);
+  PyObject* answer = call_untraced(end, nullptr, nullptr);
   if (answer == Py_False) {
     Py_DECREF(answer);
-    answer = PyObject_CallFunctionObjArgs(late, object, nullptr);
+    answer = call_untraced(late, object, nullptr);
   } else if (answer != nullptr) {
     gate_of(gate.noting).looks->noted = false;
   }
@@ -140,6 +199,71 @@ PyObject* counted(Gate& gate, PyObject* object, PyObject* result) {
 PyObject* pass(const Gate& gate, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
   if (gate.through == Py_None) return new_ref(Py_None);
   return PyObject_Vectorcall(gate.through, arguments, count_and_flag, names);
+}
+
+// After a call that has raised. What fails() raises itself is dropped for what the program has raised.
+void tell_of_failure(const Gate& gate, PyObject* note) {
+  if (gate.fails == Py_None) return;
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* const answer = call_untraced(gate.fails, note, nullptr);
+  if (answer == nullptr) PyErr_Clear();
+  Py_XDECREF(answer);
+  PyErr_Restore(type, value, trace);
+}
+
+PyObject* call_with_note(const Gate& gate, PyObject* note, PyObject* const* arguments, std::size_t count_and_flag,
+                         PyObject* names) {
+  const bool replaces = PyTuple_CheckExact(note) && PyTuple_Size(note) == 3;
+  PyObject* const inner = replaces ? PyTuple_GetItem(note, 0) : note;
+  PyObject* result = replaces ? PyObject_Call(gate.through, PyTuple_GetItem(note, 1), PyTuple_GetItem(note, 2))
+                              : pass(gate, arguments, count_and_flag, names);
+  if (result == nullptr) {
+    tell_of_failure(gate, inner);
+  } else if (gate.ends != Py_None) {
+    PyObject* const answer = call_untraced(gate.ends, inner, result);
+    if (answer == nullptr) Py_CLEAR(result);
+    Py_XDECREF(answer);
+  }
+  return result;
+}
+
+PyObject* call_begins(const Gate& gate, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
+  const Untraced untraced;
+  return PyObject_Vectorcall(gate.begins, arguments, count_and_flag, names);
+}
+
+PyObject* look(PyObject* self, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
+  PyObject* const held = new_ref(self);  // what is called may take the gate away
+  const Gate& gate = gate_of(self);
+  PyObject* const note = call_begins(gate, arguments, count_and_flag, names);
+  PyObject* result = nullptr;
+  if (note == Py_None || (note != nullptr && gate.through == Py_None)) {
+    result = gate.through == Py_None ? new_ref(note) : pass(gate, arguments, count_and_flag, names);
+  } else if (note != nullptr) {
+    result = call_with_note(gate, note, arguments, count_and_flag, names);
+  }
+  Py_XDECREF(note);
+  Py_DECREF(held);
+  return result;
+}
+
+bool is_looked_at(const Looks& looks, PyObject* first, Id id) {
+  return looks.at_all || looks.at.holds(id) ||
+         (looks.kind != nullptr && first != nullptr && PyType_IsSubtype(Py_TYPE(first), looks.kind) != 0);
+}
+
+// Is this call of an object that is only noted in training to be told all the same?
+bool is_told(const Gate& gate, PyObject* first, Id id) {
+  Looks& looks = *gate.looks;
+  if (first == nullptr || !looks.in_training.holds(id) || !is_training(first)) return true;
+  if (may_pass(gate)) {
+    looks.noted = true;
+    return false;
+  }
+  return ++looks.refused <= kMaxRefusedTold;
 }
 
 bool is_alone(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
@@ -160,7 +284,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and
   const Py_ssize_t count = PyVectorcall_NARGS(count_and_flag);
   PyObject* const first = count > 0 ? arguments[0] : nullptr;
   const Id id = reinterpret_cast<Id>(first);
-  if (looks.at_all || looks.at.holds(id)) {
+  if (is_looked_at(looks, first, id)) {
     looks.passed = is_counted(gate, id) && is_alone(arguments, count, names);
     if (looks.passed) {
       PyObject* const result = pass(gate, arguments, count_and_flag, names);
@@ -168,10 +292,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and
       const bool ends = result != nullptr && looks.counted == id && gate.end != Py_None;
       return ends ? counted(gate, first, result) : result;
     }
-    if (first == nullptr || !looks.in_training.holds(id) || !is_training(first) || !may_pass(gate)) {
-      return PyObject_Vectorcall(gate.ours, arguments, count_and_flag, names);
-    }
-    looks.noted = true;
+    if (is_told(gate, first, id)) return look(self, arguments, count_and_flag, names);
   }
   return pass(gate, arguments, count_and_flag, names);
 }
@@ -180,6 +301,18 @@ PyObject* look_at(PyObject* self, PyObject* ids) {
   Looks& looks = *gate_of(self).looks;
   if (ids != Py_None && !looks.at.read(ids)) return nullptr;
   looks.at_all = ids == Py_None;
+  Py_RETURN_NONE;
+}
+
+PyObject* look_at_kind(PyObject* self, PyObject* kind) {
+  if (kind != Py_None && PyType_Check(kind) == 0) {
+    PyErr_SetString(PyExc_TypeError, "Gate.look_at_kind: expected a type or None");
+    return nullptr;
+  }
+  Looks& looks = *gate_of(self).looks;
+  PyTypeObject* const before = looks.kind;
+  looks.kind = kind == Py_None ? nullptr : reinterpret_cast<PyTypeObject*>(new_ref(kind));
+  Py_XDECREF(reinterpret_cast<PyObject*>(before));
   Py_RETURN_NONE;
 }
 
@@ -195,6 +328,41 @@ PyObject* note_in_training(PyObject* self, PyObject* arguments) {
 
 PyObject* take_noted(PyObject* self, PyObject*) {
   return PyBool_FromLong(std::exchange(gate_of(self).looks->noted, false));
+}
+
+// Those beyond the ones that were told.
+PyObject* take_refused(PyObject* self, PyObject*) {
+  const std::uint64_t refused = std::exchange(gate_of(self).looks->refused, 0);
+  return PyLong_FromUnsignedLongLong(refused > kMaxRefusedTold ? refused - kMaxRefusedTold : 0);
+}
+
+PyObject* set_reduced(PyObject* self, PyObject* reduced) {
+  replace(gate_of(self).reduced, new_ref(reduced));
+  Py_RETURN_NONE;
+}
+
+PyObject* reduce(PyObject* self, PyObject*) {
+  const Gate& gate = gate_of(self);
+  if (gate.reduced != Py_None) return new_ref(gate.reduced);
+  PyErr_SetString(PyExc_TypeError, "cannot pickle 'Gate' object");
+  return nullptr;
+}
+
+PyObject* represent(PyObject* self) {
+  const Gate& gate = gate_of(self);
+  return gate.through == Py_None ? PyUnicode_FromString("<Gate>") : PyObject_Repr(gate.through);
+}
+
+// What a gate does not have itself it has from the function that it stands in for, its class first.
+PyObject* attribute(PyObject* self, PyObject* name) {
+  const Gate& gate = gate_of(self);
+  const bool stands_in = gate.through != nullptr && gate.through != Py_None;
+  if (stands_in && PyUnicode_Compare(name, class_text) == 0)
+    return new_ref(reinterpret_cast<PyObject*>(Py_TYPE(gate.through)));
+  PyObject* const own = PyObject_GenericGetAttr(self, name);
+  if (own != nullptr || !stands_in || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return own;
+  PyErr_Clear();
+  return PyObject_GetAttr(gate.through, name);
 }
 
 PyObject* count(PyObject* self, PyObject* arguments) {
@@ -218,11 +386,13 @@ PyObject* count(PyObject* self, PyObject* arguments) {
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   PyObject* through = nullptr;
-  PyObject* ours = nullptr;
+  PyObject* begins = nullptr;
+  PyObject* ends = Py_None;
+  PyObject* fails = Py_None;
   PyObject* behind = Py_None;
-  static const char* const keywords[] = {"through", "ours", "behind", nullptr};
-  if (PyArg_ParseTupleAndKeywords(arguments, names, "OO|O:Gate", const_cast<char**>(keywords), &through, &ours,
-                                  &behind) == 0) {
+  static const char* const keywords[] = {"through", "begins", "ends", "fails", "behind", nullptr};
+  if (PyArg_ParseTupleAndKeywords(arguments, names, "OO|OOO:Gate", const_cast<char**>(keywords), &through, &begins,
+                                  &ends, &fails, &behind) == 0) {
     return nullptr;
   }
   if (behind != Py_None && Py_TYPE(behind) != type) {
@@ -239,7 +409,10 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   }
   gate.call = call;
   gate.through = new_ref(through);
-  gate.ours = new_ref(ours);
+  gate.begins = new_ref(begins);
+  gate.ends = new_ref(ends);
+  gate.fails = new_ref(fails);
+  gate.reduced = new_ref(Py_None);
   gate.behind = new_ref(behind);
   return self;
 }
@@ -247,16 +420,16 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   const Gate& gate = gate_of(self);
   Py_VISIT(Py_TYPE(self));
-  for (PyObject* const each :
-       {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting, gate.behind, gate.may_pass})
+  for (PyObject* const each : {gate.attributes, gate.through, gate.begins, gate.ends, gate.fails, gate.reduced,
+                               gate.end, gate.late, gate.noting, gate.behind, gate.may_pass})
     Py_VISIT(each);
   return 0;
 }
 
 int clear(PyObject* self) {
   Gate& gate = gate_of(self);
-  for (PyObject** const each : {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting,
-                                &gate.behind, &gate.may_pass}) {
+  for (PyObject** const each : {&gate.attributes, &gate.through, &gate.begins, &gate.ends, &gate.fails, &gate.reduced,
+                                &gate.end, &gate.late, &gate.noting, &gate.behind, &gate.may_pass}) {
     replace(*each, nullptr);
   }
   return 0;
@@ -267,6 +440,7 @@ void destroy(PyObject* self) {
   PyObject_GC_UnTrack(self);
   if (gate_of(self).weak_references != nullptr) PyObject_ClearWeakRefs(self);
   clear(self);
+  if (gate_of(self).looks != nullptr) Py_XDECREF(reinterpret_cast<PyObject*>(gate_of(self).looks->kind));
   delete gate_of(self).looks;
   PyObject_GC_Del(self);
   Py_DECREF(type);
@@ -279,11 +453,19 @@ PyObject* bind_to(PyObject* self, PyObject* object, PyObject*) {
 
 PyMethodDef methods[] = {
     {"look_at", look_at, METH_O,
-     "look_at($self, ids, /)\n--\n\nWhich calls are ours: of the objects with these ids; "
-     "None: all."},
+     "look_at($self, ids, /)\n--\n\nWhich calls are looked at: those of the objects with these ids; None: all."},
+    {"look_at_kind", look_at_kind, METH_O,
+     "look_at_kind($self, type, /)\n--\n\nAlso those of objects of this type; None: no more."},
     {"note_in_training", note_in_training, METH_VARARGS,
      "note_in_training($self, ids, may_pass, /)\n--\n\nOf which objects a call in training mode is only noted, while "
      "may_pass() gives True."},
+    {"take_refused", take_refused, METH_NOARGS,
+     "take_refused($self, /)\n--\n\nHow many calls may_pass() has refused since the last time, beside those that were "
+     "looked at."},
+    {"set_reduced", set_reduced, METH_O,
+     "set_reduced($self, reduced, /)\n--\n\nWhat __reduce__() gives, so that a pickle finds what stands here without "
+     "us."},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"take_noted", take_noted, METH_NOARGS, "take_noted($self, /)\n--\n\nWas a call noted since the last time?"},
     {"count", count, METH_VARARGS,
      "count($self, id, thread, end, late, noting, /)\n--\n\nCalls with this object alone pass, and then end() is "
@@ -320,6 +502,8 @@ void bind_gate(nanobind::module_& module) {
       {Py_tp_traverse, slot(traverse)},
       {Py_tp_clear, slot(clear)},
       {Py_tp_call, slot(PyVectorcall_Call)},
+      {Py_tp_repr, slot(represent)},
+      {Py_tp_getattro, slot(attribute)},
       {Py_tp_descr_get, slot(bind_to)},
       {Py_tp_methods, methods},
       {Py_tp_members, members},
@@ -330,10 +514,13 @@ void bind_gate(nanobind::module_& module) {
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
                    slots};
   if (training_text == nullptr) training_text = PyUnicode_InternFromString("training");
+  if (dict_text == nullptr) dict_text = PyUnicode_InternFromString("__dict__");
+  if (class_text == nullptr) class_text = PyUnicode_InternFromString("__class__");
   if (method_type == nullptr)
     method_type = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
   PyObject* const type = PyType_FromSpec(&spec);
-  if (training_text == nullptr || type == nullptr) throw nb::python_error();
+  if (training_text == nullptr || dict_text == nullptr || class_text == nullptr || type == nullptr)
+    throw nb::python_error();
   module.attr("Gate") = nb::steal(type);
 }
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bucket_library.h"
+#include "frame_variables.h"
 #include "gate.h"
 #include "operator_feed.h"
 #include "python_control.h"
@@ -33,6 +34,7 @@ NB_MODULE(_core, module) {
   python::bind_hook(module);
   python::bind_tensor_batch(module);
   python::bind_gate(module);
+  python::bind_frame_variables(module);
   python::bind_operator_feed(module);
   python::bind_stack_sampler(module);
   python::bind_statistics(module);

@@ -69,6 +69,8 @@ struct Library {
   std::uint64_t (*add_global_callback)(RecordFunctionCallback) = nullptr;
   void (*remove_callback)(std::uint64_t) = nullptr;
   const char* (*name)(const RecordFunction&) = nullptr;
+  void (*enable)(bool) = nullptr;  // of this thread: are callbacks called, the program's too?
+  bool (*is_enabled)() = nullptr;
 
   bool found() const { return add_global_callback != nullptr && remove_callback != nullptr && name != nullptr; }
 };
@@ -107,6 +109,8 @@ Library find_library() {
   find_function(handle, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", found.add_global_callback);
   find_function(handle, "_ZN2at14removeCallbackEm", found.remove_callback);
   find_function(handle, "_ZNK2at14RecordFunction4nameEv", found.name);
+  find_function(handle, "_ZN2at20enableRecordFunctionEb", found.enable);
+  find_function(handle, "_ZN2at23isRecordFunctionEnabledEv", found.is_enabled);
   return found;  // the handle stays: so does the library
 }
 
@@ -218,6 +222,21 @@ void end_feeding(std::uint64_t turn) {
   fed_recorder.store(nullptr, std::memory_order_release);
 }
 
+// Without the library, or in a version that is not known, operators of ours stay in sight.
+bool hide_operators() {
+  static const bool is_there = [] {
+    if (!library.found()) library = find_library();
+    return library.enable != nullptr && library.is_enabled != nullptr;
+  }();
+  if (!is_there || !library.is_enabled()) return false;
+  library.enable(false);
+  return true;
+}
+
+void show_operators() {
+  library.enable(true);
+}
+
 }  // namespace
 
 void bind_operator_feed(nb::module_& module) {
@@ -230,6 +249,11 @@ void bind_operator_feed(nb::module_& module) {
   module.def("feed_operators", feed_operators, nb::arg("hook"),
              "After prepare_operators(): from now on the hook is told of the operators that run, on all threads. Gives "
              "the number of its turn, for end_feeding(); 0: it is another hook's.");
+  module.def(
+      "hide_operators", hide_operators,
+      "From now on no profiler is told of what this thread runs, until show_operators(). False: it is told already "
+      "of nothing, or cannot be kept from it; then show_operators() must not be called.");
+  module.def("show_operators", show_operators, "After hide_operators() gave True.");
   module.def("end_feeding", end_feeding, nb::arg("turn"), "Nobody is told any more, if it is still this turn.");
 }
 

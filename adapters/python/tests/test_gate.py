@@ -7,6 +7,7 @@ import functools
 import gc
 import inspect
 import pickle
+import sys
 import threading
 import weakref
 from typing import Any, Callable
@@ -23,13 +24,27 @@ def theirs(self: object, *args: Any, **kwargs: Any) -> tuple[str, Any]:
     return ("theirs", (self, args, kwargs))
 
 
-def ours(self: object, *args: Any, **kwargs: Any) -> tuple[str, Any]:
-    return ("ours", (self, args, kwargs))
+told: list[Any] = []  # arguments of the calls that ours() has heard of
+
+
+def ours(*args: Any, **kwargs: Any) -> None:
+    """What is called before a call that is looked at."""
+    told.append((args, kwargs))
+
+
+def who(gate: Any, *args: Any, **kwargs: Any) -> str:
+    """Calls through the gate: "ours" when ours() has heard of it."""
+    told.clear()
+    assert gate(*args, **kwargs) == ("theirs", (args[0], args[1:], kwargs))
+    assert told in ([], [(args, kwargs)])
+    return "ours" if told else "theirs"
 
 
 class Thing:
-    training = True
     method = functools.update_wrapper(Gate(theirs, ours), theirs)
+
+    def __init__(self) -> None:
+        self.training = True
 
 
 @pytest.fixture
@@ -38,20 +53,20 @@ def gate() -> Any:
 
 
 def test_it_is_open_at_first(gate: Any) -> None:
-    assert gate(1, 2, key=3) == ("ours", (1, (2,), {"key": 3}))
+    assert who(gate, 1, 2, key=3) == "ours"
 
 
 def test_it_passes_on_when_shut(gate: Any) -> None:
     gate.look_at(())
-    assert gate(1, 2, key=3) == ("theirs", (1, (2,), {"key": 3}))
+    assert who(gate, 1, 2, key=3) == "theirs"
     gate.look_at(None)
-    assert gate(1)[0] == "ours"
+    assert who(gate, 1) == "ours"
 
 
 def test_it_looks_at_some(gate: Any) -> None:
     thing, other = Thing(), Thing()
     gate.look_at({id(thing)})
-    assert [gate(thing)[0], gate(other)[0], gate(thing, 1, a=2)[0]] == ["ours", "theirs", "ours"]
+    assert [who(gate, thing), who(gate, other), who(gate, thing, 1, a=2)] == ["ours", "theirs", "ours"]
 
 
 def test_without_arguments_torchs_own_words_are_heard() -> None:
@@ -67,13 +82,14 @@ def test_ids_are_numbers(gate: Any) -> None:
         gate.look_at(["seven"])
     with pytest.raises(TypeError):
         gate.look_at(7)
-    assert gate(1)[0] == "theirs", "as before"
+    assert who(gate, 1) == "theirs", "as before"
 
 
 def test_a_gate_in_a_class_is_a_method() -> None:
     thing = Thing()
-    assert thing.method(1) == ("ours", (thing, (1,), {}))
-    assert Thing.method(thing, 1) == thing.method(1)
+    told.clear()
+    assert thing.method(1) == Thing.method(thing, 1) == ("theirs", (thing, (1,), {}))
+    assert told == [((thing, 1), {})] * 2
     assert (thing.method.__self__, thing.method.__func__) == (thing, Thing.__dict__["method"])
     assert inspect.signature(Thing.method) == inspect.signature(theirs)
     assert (Thing.method.__name__, Thing.method.__doc__) == ("theirs", theirs.__doc__)
@@ -82,13 +98,117 @@ def test_a_gate_in_a_class_is_a_method() -> None:
     assert isinstance(pickle.loads(pickle.dumps(thing)), Thing)
 
 
+def test_it_passes_for_the_function_that_it_stands_in_for() -> None:
+    gate = Thing.__dict__["method"]
+    assert inspect.isfunction(gate) and gate.__code__ is theirs.__code__ and gate.__globals__ is theirs.__globals__
+    assert inspect.getsource(gate) == inspect.getsource(theirs)
+    assert repr(gate) == repr(theirs)
+    with pytest.raises(AttributeError):
+        gate.nothing_of_this_name
+    with pytest.raises(TypeError, match="cannot pickle"):
+        pickle.dumps(Gate(theirs, ours))
+    gate.set_reduced((getattr, (Thing, "method")))
+    assert pickle.loads(pickle.dumps(gate)) is gate and copy.deepcopy(gate) is gate
+
+
+class Around:
+    """What a gate calls, in order."""
+
+    def __init__(self, function: Callable[..., Any], replaces: Any = None) -> None:
+        self.calls: list[Any] = []
+        self.replaces = replaces
+        self.gate = Gate(function, self.begins, self.ends, self.fails)
+
+    def begins(self, *args: Any) -> Any:
+        self.calls.append(("begins", args))
+        return self.replaces or "note"
+
+    def ends(self, note: Any, result: Any) -> None:
+        self.calls.append(("ends", note, result))
+
+    def fails(self, note: Any) -> None:
+        self.calls.append(("fails", note))
+        raise RuntimeError("of ours")
+
+
+def test_what_is_called_around() -> None:
+    around = Around(lambda number: number + 1)
+    assert around.gate(1) == 2
+    assert around.calls == [("begins", (1,)), ("ends", "note", 2)]
+    replaced = Around(lambda number: number + 1, replaces=("note", (5,), {}))
+    assert replaced.gate(1) == 6
+    assert replaced.calls == [("begins", (1,)), ("ends", "note", 6)]
+
+
+def test_a_failure_is_the_programs_own() -> None:
+    around = Around(raising(KeyError("theirs")))
+    with pytest.raises(KeyError, match="theirs") as raised:
+        around.gate(1)
+    assert around.calls == [("begins", (1,)), ("fails", "note")]
+    assert [frame.name for frame in raised.traceback] == ["test_a_failure_is_the_programs_own", "function"]
+
+
+def test_no_frame_of_ours_is_in_the_stack() -> None:
+    def depth(left: int) -> int:
+        return gate(left - 1) if left > 0 else len(inspect.stack(0))
+
+    gate = Gate(depth, ours)
+    assert gate(20) - gate(0) == 20
+
+
+def test_the_programs_trace_functions_hear_nothing_of_ours() -> None:
+    heard: list[str] = []
+    sys.setprofile(lambda frame, event, argument: heard.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        Gate(theirs, ours)(1)
+    finally:
+        sys.setprofile(None)
+    assert heard == (["theirs"] if sys.version_info >= (3, 11) else ["ours", "theirs"])
+
+
+def test_a_kind_is_looked_at() -> None:
+    gate = Gate(theirs, ours)
+    gate.look_at(())
+    gate.look_at_kind(Thing)
+    assert [who(gate, Thing()), who(gate, 1)] == ["ours", "theirs"]
+    gate.look_at_kind(None)
+    assert who(gate, Thing()) == "theirs"
+    with pytest.raises(TypeError, match="expected a type"):
+        gate.look_at_kind(1)
+
+
+def test_of_refused_calls_the_first_are_told() -> None:
+    gate, thing = Gate(theirs, ours), Thing()
+    gate.note_in_training({id(thing)}, lambda: False)
+    assert [who(gate, thing) for _ in range(66)] == ["ours"] * 64 + ["theirs"] * 2
+    assert [gate.take_refused(), gate.take_refused(), gate.take_noted()] == [2, 0, False]
+    assert who(gate, thing) == "ours"
+
+
+class Asking:
+    """A module whose `training` is a property of the program's."""
+
+    asked = 0
+
+    @property
+    def training(self) -> bool:
+        Asking.asked += 1
+        return True
+
+
+def test_a_property_of_the_program_is_not_asked() -> None:
+    gate, thing = Gate(theirs, ours), Asking()
+    gate.note_in_training({id(thing)}, lambda: True)
+    assert (who(gate, thing), Asking.asked) == ("ours", 0)
+
+
 @pytest.mark.parametrize("training, heard, noted", [(True, "theirs", True), (False, "ours", False), (None, "ours", False)])
 def test_calls_in_training_are_noted(gate: Any, training: object, heard: str, noted: bool) -> None:
     thing = Thing()
     thing.training = training  # type: ignore[assignment]
     gate.look_at({id(thing)})
     gate.note_in_training({id(thing)}, lambda: True)
-    assert gate(thing)[0] == heard
+    assert who(gate, thing) == heard
     assert [gate.take_noted(), gate.take_noted()] == [noted, False]
 
 
@@ -100,13 +220,13 @@ def _fails() -> bool:
 def test_calls_in_training_are_asked_about(gate: Any, may_pass: Callable[[], bool], heard: str) -> None:
     thing = Thing()
     gate.note_in_training({id(thing)}, may_pass)
-    assert gate(thing)[0] == heard
+    assert who(gate, thing) == heard
     assert gate.take_noted() == (heard == "theirs")
 
 
 def test_what_has_no_mode_is_ours(gate: Any) -> None:
     gate.note_in_training({id(gate)}, lambda: True)
-    assert gate(gate)[0] == "ours"
+    assert who(gate, gate) == "ours"
 
 
 class Counting:
@@ -131,21 +251,21 @@ def test_calls_are_counted_after_they_returned() -> None:
     assert steps.gate(steps.thing) == ("theirs", (steps.thing, (), {}))
     assert (steps.answers, steps.late, steps.calls.take_noted()) == ([False], [], False)
     steps.calls(steps.thing)
-    assert steps.gate(steps.thing)[0] == "theirs"
+    assert who(steps.gate, steps.thing) == "theirs"
     assert (steps.answers, steps.late, steps.calls.take_noted()) == ([], [steps.thing], True)
 
 
 def test_others_are_not_counted() -> None:
     steps = Counting()
-    assert steps.gate(Thing())[0] == "ours"
-    assert steps.gate(steps.thing, 1)[0] == "ours", "a closure, perhaps"
+    assert who(steps.gate, Thing()) == "ours"
+    assert who(steps.gate, steps.thing, 1) == "ours", "a closure, perhaps"
     heard: list[str] = []
-    thread = threading.Thread(target=lambda: heard.append(steps.gate(steps.thing)[0]))
+    thread = threading.Thread(target=lambda: heard.append(who(steps.gate, steps.thing)))
     thread.start()
     thread.join()
     assert heard == ["ours"]
     steps.gate.count(0, 0, None, None, steps.calls)
-    assert steps.gate(steps.thing)[0] == "ours"
+    assert who(steps.gate, steps.thing) == "ours"
 
 
 def raising(error: BaseException) -> Callable[..., Any]:

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
 import torch
 
 from . import kinds
 from .bridge import Bridge
+from .contents import is_tensor, tensors_in
+from .module_tree import is_module
 from .roots import Model
 from .wrappers import unwrapped
 
-# Deeper nested inputs and outputs are not looked into.
-_MAX_DEPTH = 8
 # Stand for all modules: wanted when the whole collection is, and not only some of its members.
 _ANY_INPUT, _ANY_OUTPUT = "trainwarden/any_module/input", "trainwarden/any_module/output"
 _ANY_FUNCTION = "trainwarden/any_function/"
-
-
-def tensors_in(value: Any) -> list[torch.Tensor]:
-    """The tensors of a nested tuple, list, dict or dataclass, in order."""
-    found: list[torch.Tensor] = []
-    _collect(value, found, _MAX_DEPTH)
-    return found
-
-
-def _collect(value: Any, found: list[torch.Tensor], depth: int) -> None:
-    if isinstance(value, torch.Tensor):
-        found.append(value)
-    elif depth == 0:
-        return
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            _collect(item, found, depth - 1)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            _collect(item, found, depth - 1)
-    elif hasattr(type(value), "__dataclass_fields__"):
-        for field in type(value).__dataclass_fields__:
-            _collect(getattr(value, field, None), found, depth - 1)
 
 
 class Series:
@@ -135,7 +111,7 @@ class Functions:
             self._save(_joined(path, function, "output_"), [collection, *more], value, step)
 
     def _save(self, stem: str, collections: list[str], value: Any, step: int) -> None:
-        if not isinstance(value, torch.Tensor):
+        if not is_tensor(value):
             return
         series = self._series.get(stem)
         if series is None:
@@ -242,7 +218,7 @@ class Activations:
             return
         if self._with_outputs is None or id(module) in self._with_outputs:
             self._save(layer.outputs, output)
-            if layer.attention is not None and isinstance(output, tuple):
+            if layer.attention is not None and type(output) is tuple:
                 self._save(layer.attention, output[1:])
 
     def _begins(self, layer: _Layer, module: torch.nn.Module) -> bool:
@@ -270,7 +246,7 @@ class Activations:
             return
         layer = self._layers.get(id(caller))
         path = layer.path if layer is not None else ""
-        attends = isinstance(caller, torch.nn.Module) and kinds.computes_attention(caller)
+        attends = is_module(caller) and kinds.computes_attention(caller)
         self.functions.save_output(function, path, value, self.step, attends)
 
     def _save(self, series: Series, value: Any) -> None:

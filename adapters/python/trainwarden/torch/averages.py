@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from .models import KnownModel
+from .module_tree import is_training, parameters_of_module
 
 # Who is called again after fewer train steps than this is part of them: a teacher, a target, an encoder of keys.
 _APART = 10
@@ -26,10 +27,10 @@ def _is_copy(model: KnownModel, models: Iterable[KnownModel]) -> bool:
     """Of the only model that is trained, and in evaluation mode."""
     trained = [each.module for each in models if each.trained_by and each.module is not None]
     module = model.module
-    if len(trained) != 1 or module is None or module.training:
+    if len(trained) != 1 or module is None or is_training(module):
         return False
     return _shapes(trained[0]) == _shapes(module)
 
 
 def _shapes(module: Any) -> list[torch.Size]:
-    return [parameter.shape for parameter in module.parameters()]
+    return [parameter.shape for parameter in parameters_of_module(module)]

@@ -6,18 +6,22 @@ thread of low priority, through a descriptor that follows it when the program re
 
 from __future__ import annotations
 
+import _thread
+import fcntl
 import json
 import os
 import queue
 import threading
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Optional
 
 import torch
 
 from .. import faults
+from .contents import is_plain_tensor
+from .module_tree import buffers_of, is_module, named_modules, named_parameters
 from .naming import model_name
 
 # Deeper nested values are not looked into, nor more of them than this.
@@ -30,8 +34,37 @@ _MAX_LOOKS = 50
 _LOWEST_PRIORITY = 19
 
 Named = list[tuple[str, torch.Tensor]]
-# What was found, and the descriptor of the file, by which its name is known once the program is done with it.
-Answers = queue.SimpleQueue[tuple[int, dict[str, Any]]]
+# What was found, and the file, by which its name is known once the program is done with it.
+Answers = queue.SimpleQueue[tuple["_OpenFile", dict[str, Any]]]
+# Descriptors from here on: the program's next file gets the number that it would have without us.
+_HIGH_DESCRIPTORS = 512
+
+
+class _OpenFile:
+    """A file that is read beside the program, which may close the descriptor and have it for a file of its own."""
+
+    def __init__(self, path: str) -> None:
+        low = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self.descriptor = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, _HIGH_DESCRIPTORS)
+            self._identity = _identity_of(self.descriptor)
+        finally:
+            os.close(low)
+
+    def is_ours(self) -> bool:
+        try:
+            return _identity_of(self.descriptor) == self._identity
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        if self.is_ours():
+            os.close(self.descriptor)
+
+
+def _identity_of(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
 
 
 class Checkpoints:
@@ -39,7 +72,7 @@ class Checkpoints:
 
     def __init__(self) -> None:
         self._answers: Answers = queue.SimpleQueue()
-        self._waiting: list[threading.Thread] = []
+        self._waiting: list[threading.Event] = []  # of files that are being read; set when one has been
 
     def see(self, what: Any, file: Any, seconds: float, parameters: Named) -> None:
         """torch.save(what, file) has come to its end. `parameters`: those of the models, by the models' own names."""
@@ -51,7 +84,7 @@ class Checkpoints:
         tensors = list(_tensors_in(what))
         if not tensors:
             return
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        opened, is_read = _OpenFile(path), threading.Event()
         try:
             found = {
                 "path": path,
@@ -62,30 +95,28 @@ class Checkpoints:
                 "damaged": 0,
                 "seconds": seconds,
             }
-            thread = threading.Thread(
-                target=_verify, args=(descriptor, found, self._answers), name="trainwarden-checkpoint", daemon=True
-            )
-            thread.start()
+            # Not one of the module threading: programs wait for all that threading.enumerate() lists.
+            _thread.start_new_thread(_verify, (opened, found, self._answers, is_read))
         except BaseException:
-            os.close(descriptor)
+            opened.close()
             raise
-        self._waiting = [each for each in self._waiting if each.is_alive()] + [thread]
+        self._waiting = [each for each in self._waiting if not each.is_set()] + [is_read]
 
     def answers(self) -> list[str]:
         """What has become known since the last time, each as JSON."""
         known = []
         while not self._answers.empty():
-            descriptor, found = self._answers.get()
-            found["path"] = _path_now(descriptor, found["path"])
-            os.close(descriptor)
+            opened, found = self._answers.get()
+            found["path"] = _path_now(opened, found["path"])
+            opened.close()
             known.append(json.dumps(found))
         return known
 
     def wait(self, timeout_s: float) -> None:
         """Until all files that were seen have been read, or that long."""
         deadline = time.monotonic() + timeout_s
-        for thread in self._waiting:
-            thread.join(max(0.0, deadline - time.monotonic()))
+        for is_read in self._waiting:
+            is_read.wait(max(0.0, deadline - time.monotonic()))
 
 
 def _path_of(file: Any) -> Optional[str]:
@@ -99,17 +130,26 @@ def _path_of(file: Any) -> Optional[str]:
 
 def _tensors_in(value: Any, name: str = "", depth: int = _MAX_DEPTH) -> Iterator[tuple[str, torch.Tensor]]:
     """Each tensor with the key that it has in the innermost mapping: the name that it has in the model."""
-    if isinstance(value, torch.nn.Module):
-        value = value.state_dict()
-    if isinstance(value, torch.Tensor):
+    if is_module(value):
+        yield from _tensors_of_module(value)
+    elif is_plain_tensor(value):
         if value.layout is torch.strided and not value.is_meta and not value.is_quantized:
             yield name, value.detach()
-    elif depth > 0 and isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _tensors_in(item, str(key), depth - 1)
-    elif depth > 0 and isinstance(value, (list, tuple)):
-        for item in value:
+    elif depth > 0 and issubclass(type(value), dict):
+        for key, item in list(dict.items(value)):
+            yield from _tensors_in(item, key if type(key) is str else "", depth - 1)
+    elif depth > 0 and issubclass(type(value), (list, tuple)):
+        for item in (list if issubclass(type(value), list) else tuple).__iter__(value):
             yield from _tensors_in(item, "", depth - 1)
+
+
+def _tensors_of_module(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Parameters and buffers by their names in it."""
+    for name, parameter in named_parameters(module):
+        yield from _tensors_in(parameter, name, 0)
+    for path, each in named_modules(module):
+        for name, buffer in buffers_of(each):
+            yield from _tensors_in(buffer, f"{path}.{name}" if path else name, 0)
 
 
 def _is_finite(tensor: torch.Tensor) -> bool:
@@ -155,20 +195,25 @@ def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
 # In a thread of its own.
 
 
-def _verify(descriptor: int, found: dict[str, Any], answers: Answers) -> None:
+def _verify(opened: _OpenFile, found: dict[str, Any], answers: Answers, is_read: threading.Event) -> None:
     try:
         _lower_priority()
-        with os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file:
+        with os.fdopen(opened.descriptor, "rb", buffering=0, closefd=False) as file:
             damaged = _damage_at_rest(file)
-        found["bytes"] = os.fstat(descriptor).st_size
+        if not opened.is_ours():
+            return  # the program has closed it, and what was read last may be another file
+        found["bytes"] = os.fstat(opened.descriptor).st_size
         if damaged is None:
             del found["damaged"]
         else:
             found["damaged"] = damaged
-        answers.put((descriptor, found))
+        answers.put((opened, found))
     except Exception as error:  # the file could not be read: which is no answer about what is in it
-        os.close(descriptor)
-        faults.report("read a checkpoint back", error)
+        if opened.is_ours():
+            opened.close()
+            faults.report("read a checkpoint back", error)
+    finally:
+        is_read.set()
 
 
 def _lower_priority() -> None:
@@ -224,10 +269,10 @@ def _reads_back(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
         return False
 
 
-def _path_now(descriptor: int, path: str) -> str:
+def _path_now(opened: _OpenFile, path: str) -> str:
     """Where the file is now: programs write beside the old one and rename."""
     try:
-        now = os.readlink(f"/proc/self/fd/{descriptor}")
+        now = os.readlink(f"/proc/self/fd/{opened.descriptor}")
     except OSError:
         return path
-    return now if os.path.isfile(now) else path
+    return now if opened.is_ours() and os.path.isfile(now) else path

@@ -13,6 +13,7 @@ from torch.autograd import Variable
 
 from .._imports import when_imported
 from .exchange import innermost, is_plain, put_around
+from .gates import Around
 
 NAMES = (
     "all_gather", "all_gather_into_tensor", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single",
@@ -29,29 +30,28 @@ def switch(on: bool) -> None:
         each(on)
 
 
-def wrap(is_timed: Callable[[], bool], tell: Callable[..., None]) -> list[Callable[..., Any]]:
-    """`tell(method, phase)` stands around a call while `is_timed()`. Gives what is put into torch."""
+def wrap(is_timed: Callable[[], bool], tell: Callable[..., None]) -> None:
+    """`tell(method, phase)` stands around a call while `is_timed()`."""
 
-    def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def begins(*args: Any, **kwargs: Any) -> Any:
         if not is_timed():
-            return torch_function(*args, **kwargs)
+            return None
         tell("phase_begins", "gradient_sync")
-        try:
-            return torch_function(*args, **kwargs)
-        finally:
-            tell("phase_ends", "gradient_sync")
+        return True
 
-    when_imported("torch.distributed.distributed_c10d", lambda: _wrap_functions(call))
-    return [call]
+    def ends(note: Any, result: Any = None) -> None:
+        tell("phase_ends", "gradient_sync")
+
+    when_imported("torch.distributed.distributed_c10d", lambda: _wrap_functions(Around(begins, ends, ends)))
 
 
-def _wrap_functions(call: Callable[..., Any]) -> None:
+def _wrap_functions(around: Around) -> None:
     from torch.distributed import distributed_c10d
 
     for name in NAMES:
         function = innermost(getattr(distributed_c10d, name, None))
         if is_plain(function):
-            _switches.append(put_around(function, call))
+            _switches.append(put_around(function, around))
 
 
 class EndOfBackward:

@@ -11,6 +11,13 @@ import functools
 import types
 from typing import Any, Callable
 
+from . import gates
+from .gates import Around
+
+# The one frame of ours that lies in the stack while such a function runs. warnings.warn(stacklevel=2) inside torch's function
+# means the line of the program that called it: Python passes over frames whose file has both these words in its name.
+_FILE = "<trainwarden, passed over by warnings as importlib and _bootstrap are>"
+
 
 def is_plain(function: Any) -> bool:
     """Can the code of this function be exchanged: is it one of Python, and no closure?"""
@@ -24,9 +31,9 @@ def innermost(function: Any) -> Any:
     return function
 
 
-def put_around(function: Any, call: Callable[..., Any]) -> Callable[[bool], None]:
-    """From now on function(*args, **kwargs) is call(torch_function, *args, **kwargs), where `torch_function` does what
-    the function did until now. What this gives switches that off, and on again, at any time and from any thread."""
+def put_around(function: Any, around: Around) -> Callable[[bool], None]:
+    """From now on `around` is called around what the function does. What this gives switches that off, and on again, at
+    any time and from any thread."""
     torch_function: Any = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )
@@ -34,14 +41,11 @@ def put_around(function: Any, call: Callable[..., Any]) -> Callable[[bool], None
     functools.update_wrapper(torch_function, function)
     del torch_function.__wrapped__
     name = function.__name__
-    # In torch's globals, under names that nobody else has: the new code can have no closure.
-    function.__globals__[f"_trainwarden_{name}"] = call
-    function.__globals__[f"_trainwarden_torch_{name}"] = torch_function
-    text = (
-        f"def {name}(*args, **kwargs):\n    return _trainwarden_{name}(_trainwarden_torch_{name}, *args, **kwargs)\n"
-    )
+    # In torch's globals, under a name that nobody else has: the new code can have no closure.
+    within = f"_trainwarden_{function.__qualname__.replace('.', '_')}"
+    gates.exchanged.put(function.__globals__, within, torch_function, around)
     made: dict[str, Any] = {}
-    exec(compile(text, __file__, "exec"), made)
+    exec(compile(f"def {name}(*args, **kwargs):\n    return {within}(*args, **kwargs)\n", _FILE, "exec"), made)
     codes = (torch_function.__code__, made[name].__code__)
     function.__code__ = codes[True]  # which has no use for the default arguments that stay
     function.__wrapped__ = torch_function  # where inspect and torch.jit look for its signature and its text

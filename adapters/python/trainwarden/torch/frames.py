@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from types import FrameType
 from typing import Any, Iterator, Optional
+
+from .._core import frame_variables
 
 # Deeper than this in the stack nobody looks.
 _MAX_FRAMES = 50
@@ -23,17 +24,19 @@ def frames() -> Iterator[FrameType]:
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:
-    """A copy of the frame's variables, to be dropped soon."""
-    snapshot = frame.f_locals
-    copy = dict(snapshot)
-    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-        snapshot.clear()  # Python keeps it with the frame, and everything in it alive until the function returns
-    return copy
+    """A dict of the frame's variables, to be dropped soon. What locals() gave the program stays as it is."""
+    return frame_variables(frame)
+
+
+def module_name_of(frame: FrameType) -> str:
+    """Its __name__; the globals of code that exec() runs may be a dict of the program's own kind."""
+    name = dict.get(frame.f_globals, "__name__")
+    return name if type(name) is str else ""
 
 
 def is_program(frame: FrameType) -> bool:
     """Is it the program's own, neither torch's nor ours?"""
-    return str(frame.f_globals.get("__name__", "")).split(".")[0] not in ("torch", "trainwarden")
+    return module_name_of(frame).split(".")[0] not in ("torch", "trainwarden")
 
 
 def is_of_python(file: str) -> bool:

@@ -7,8 +7,10 @@ from typing import Any, Callable
 
 from torch.nn import functional
 
+from . import gates
 from .exchange import is_plain, put_around
-from .frames import variables_of
+from .frames import module_name_of, variables_of
+from .gates import Around
 from .loss_options import options_of_call
 
 # Losses whose first two arguments are what was predicted and what it is compared with.
@@ -17,6 +19,9 @@ LOSSES = (
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "poisson_nll_loss", "gaussian_nll_loss",
     "soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
 )  # fmt: skip
+
+# Frames between what asks in begins() and the caller of the function: begins() and the function itself. A gate has none.
+_CALLER = 3
 
 ACTIVATIONS = ("relu", "relu6", "tanh", "sigmoid", "softmax")
 
@@ -37,68 +42,65 @@ def switch_activations(on: bool) -> None:
         switch(on)
 
 
-def wrap_losses(
-    is_idle: Callable[[], bool], notify: Callable[..., None], tell: Callable[..., None]
-) -> list[Callable[..., Any]]:
+def wrap_losses(is_idle: Callable[[], bool], notify: Callable[..., None], tell: Callable[..., None]) -> None:
     """`notify(name, inputs, output, options)` follows a call of a loss function by the program, unless `is_idle()`; `tell(method,
     phase)` stands around it."""
-    plain = [name for name in LOSSES if is_plain(getattr(functional, name, None))]
-    return [_wrap_loss(name, is_idle, notify, tell) for name in plain]
+    for name in LOSSES:
+        if is_plain(getattr(functional, name, None)):
+            _loss_switches.append(put_around(getattr(functional, name), _around_loss(name, is_idle, notify, tell)))
 
 
-def _wrap_loss(
+def _around_loss(
     name: str, is_idle: Callable[[], bool], notify: Callable[..., None], tell: Callable[..., None]
-) -> Callable[..., Any]:
-    def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+) -> Around:
+    def begins(*args: Any, **kwargs: Any) -> Any:
         if is_idle() or _is_torch():
-            return torch_function(*args, **kwargs)
+            return None
         tell("phase_begins", "loss")
-        try:
-            output = torch_function(*args, **kwargs)
-        finally:
-            tell("phase_ends", "loss")
+        return args, kwargs
+
+    def ends(given: Any, output: Any) -> None:
+        args, kwargs = given
+        tell("phase_ends", "loss")
         notify(name, _inputs(args, kwargs), output, options_of_call(args, kwargs))
-        return output
 
-    _loss_switches.append(put_around(getattr(functional, name), call))
-    return call
+    return Around(begins, ends, lambda given: tell("phase_ends", "loss"))
 
 
-def wrap_activations(is_wanted: Callable[[], bool], notify: Callable[..., None]) -> list[Callable[..., Any]]:
+def wrap_activations(is_wanted: Callable[[], bool], notify: Callable[..., None]) -> None:
     """`notify(method, name, self, tensor)` stands around a call by the program when `is_wanted()`: "activation_begins"
     with what goes in, "activation_ends" with what comes out. `self` is that of the method which calls, if it is one."""
-    plain = [name for name in ACTIVATIONS if is_plain(getattr(functional, name, None))]
-    return [_wrap_activation(name, is_wanted, notify) for name in plain]
+    for name in ACTIVATIONS:
+        if is_plain(getattr(functional, name, None)):
+            _activation_switches.append(put_around(getattr(functional, name), _around_activation(name, is_wanted, notify)))
 
 
-def _wrap_activation(name: str, is_wanted: Callable[[], bool], notify: Callable[..., None]) -> Callable[..., Any]:
-    def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _around_activation(name: str, is_wanted: Callable[[], bool], notify: Callable[..., None]) -> Around:
+    def begins(*args: Any, **kwargs: Any) -> Any:
         if not is_wanted() or _is_torch():
-            return torch_function(*args, **kwargs)
-        caller = variables_of(sys._getframe(2)).get("self")
+            return None
+        caller = variables_of(sys._getframe(_CALLER - 1 + gates.are_removed())).get("self")
         notify("activation_begins", name, caller, args[0] if args else kwargs.get("input"))
-        output = torch_function(*args, **kwargs)
-        notify("activation_ends", name, caller, output)
-        return output
+        return (caller,)
 
-    _activation_switches.append(put_around(getattr(functional, name), call))
-    return call
+    def ends(call: Any, output: Any) -> None:
+        notify("activation_ends", name, call[0], output)
+
+    return Around(begins, ends)
 
 
-def wrap_gradients(is_idle: Callable[[], bool], notify: Callable[..., None]) -> list[Callable[..., Any]]:
+def wrap_gradients(is_idle: Callable[[], bool], notify: Callable[..., None]) -> None:
     """`notify(outputs)` precedes the computation of the gradients of `outputs` by torch.func.grad."""
     function = getattr(sys.modules.get("torch._functorch.eager_transforms"), "_autograd_grad", None)
     if not is_plain(function):
-        return []
+        return
 
-    def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def begins(*args: Any, **kwargs: Any) -> None:
         # With more arguments it is a product of a vector with a Jacobian matrix, of which no output is a loss.
         if not is_idle() and len(args) == 2 and kwargs.get("grad_outputs") is None:
             notify(args[0])
-        return torch_function(*args, **kwargs)
 
-    put_around(function, call)
-    return [call]
+    put_around(function, Around(begins))
 
 
 def _inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -109,4 +111,5 @@ def _inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
 
 def _is_torch() -> bool:
     """Was the function called by torch itself, in a loss module perhaps, which is reported as such?"""
-    return str(sys._getframe(3).f_globals.get("__name__", "")).startswith("torch.")
+    caller = sys._getframe(_CALLER + gates.are_removed())
+    return module_name_of(caller).startswith("torch.")

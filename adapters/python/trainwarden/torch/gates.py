@@ -1,18 +1,76 @@
-"""Gates: functions of ours in torch that are passed by, at the cost of a comparison in C, while nobody wants to look.
+"""Gates: what of ours stands around functions of torch, called by a function in C that costs a comparison while nobody
+looks, and that leaves no frame in the stack of what it calls.
 
 torch.compile looks at functions of Python only. When it begins, in a process that has need of it, the gates are removed:
-from then on our functions stand in torch by themselves, and ask at each call.
+from then on functions of Python stand there that do the same.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
+import types
 from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple, Optional
 
-import torch
-
 from .._core import Gate
+from .compiling import CAN_COMPILE, is_compiling
+
+
+class Around(NamedTuple):
+    """What is called around a function: begins(*arguments) before it. When that gives something other than None, a note,
+    ends(note, result) or fails(note) follows. A note that is a tuple (note, args, kwargs) replaces the arguments."""
+
+    begins: Callable[..., Any]
+    ends: Optional[Callable[[Any, Any], None]] = None
+    fails: Optional[Callable[[Any], None]] = None
+
+
+def _in_python(through: Callable[..., Any], around: Around) -> Callable[..., Any]:
+    """What a gate does, as a function that torch.compile can look at. It asks about that first: torch.compile guards all
+    that is read before, and compiles again when it has changed."""
+    begins, ends, fails = around
+
+    @functools.wraps(through)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if CAN_COMPILE and is_compiling():
+            return through(*args, **kwargs)
+        note = begins(*args, **kwargs)
+        if note is None:
+            return through(*args, **kwargs)
+        if type(note) is tuple and len(note) == 3:
+            note, args, kwargs = note
+        try:
+            result = through(*args, **kwargs)
+        except BaseException:
+            if fails is not None:
+                fails(note)
+            raise
+        if ends is not None:
+            ends(note, result)
+        return result
+
+    return call
+
+
+def _calling(gate: Gate, torch_function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of Python that calls the gate, for a class of the program's, which may be pickled with all that is in it."""
+
+    @functools.wraps(torch_function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return gate(*args, **kwargs)
+
+    return call
+
+
+def stand_in(through: Callable[..., Any], around: Around) -> Any:
+    """What stands in the place of a function for a while: a gate, or a function of Python where gates are removed."""
+    if _are_removed:
+        return _in_python(through, around)
+    gate = Gate(through, *around)
+    functools.update_wrapper(gate, through)
+    gate.set_reduced((copy.copy, (through,)))
+    return gate
 
 
 class _Place(NamedTuple):
@@ -32,71 +90,99 @@ class _Place(NamedTuple):
         items = self.owner if isinstance(self.owner, dict) else vars(self.owner)
         return items.get(self.name) is value
 
+    def reduced(self, torch_function: Any) -> Any:
+        """What a pickle of the gate holds, which says nothing of us."""
+        if isinstance(self.owner, type):
+            return getattr, (self.owner, self.name)
+        is_named = isinstance(self.owner, types.ModuleType) and isinstance(torch_function, types.FunctionType)
+        return torch_function.__qualname__ if is_named else (copy.copy, (torch_function,))
+
 
 class Gates:
     """Those that are open and shut together. Once they are removed nothing of this has an effect."""
 
     def __init__(self) -> None:
         self._gates: list[Gate] = []
-        self._places: list[tuple[_Place, Gate, Callable[..., Any]]] = []
+        self._places: list[tuple[_Place, Any, Gate, Callable[..., Any]]] = []
 
     def put(
         self,
         owner: Any,
         name: Any,
         torch_function: Optional[Callable[..., Any]],
-        ours: Callable[..., Any],
+        around: Around,
         behind: Optional[Gate] = None,
+        is_of_program: bool = False,
     ) -> Gate:
-        """Puts a gate around `ours`, open, in the place of torch's function, which `ours` calls; of a hook None."""
-        gate = Gate(torch_function, ours, behind)
-        functools.update_wrapper(gate, torch_function or ours)
+        """Puts a gate, open, in the place of torch's function; of a hook None. `is_of_program`: the owner is a class of the
+        program's, which gets a function of Python that calls the gate."""
+        gate = Gate(torch_function, *around, behind)
         place = _Place(owner, name)
-        place.put(gate)
+        if torch_function is None:
+            in_python = around.begins
+        else:
+            functools.update_wrapper(gate, torch_function)
+            gate.set_reduced((copy.copy, (torch_function,)) if is_of_program else place.reduced(torch_function))
+            in_python = _in_python(torch_function, around)
+        put = _calling(gate, torch_function) if is_of_program and torch_function is not None else gate
+        place.put(put)
         self._gates.append(gate)
-        self._places.append((place, gate, ours))
+        self._places.append((place, put, gate, in_python))
+        _in_python_functions.append(in_python)
         if are_removed():
             self.remove()
         return gate
 
     def remove(self) -> None:
-        """Ours stand where gates stood. Who has kept a gate gets to ours through it."""
-        for place, gate, ours in self._places:
+        """Functions of Python stand where gates stood. Who has kept a gate gets to ours through it."""
+        for place, put, gate, in_python in self._places:
             gate.look_at(None)
-            if place.has(gate):
-                place.put(ours)
+            if place.has(put):
+                place.put(in_python)
         self._gates.clear()
         self._places.clear()
 
     def look_at(self, ids: Optional[Iterable[int]]) -> None:
-        """Calls are ours whose first argument, the `self` of a method, has one of these ids; None: all are."""
+        """Calls are looked at whose first argument, the `self` of a method, has one of these ids; None: all are."""
         for gate in self._gates:
             gate.look_at(ids)
 
-    def note_in_training(self, ids: Iterable[int]) -> None:
-        """Calls of these modules in training mode, with gradients, are not ours; that there was one is noted."""
+    def look_at_kind(self, kind: Optional[type]) -> None:
+        """Also those whose first argument is of this class."""
         for gate in self._gates:
-            gate.note_in_training(ids, torch.is_grad_enabled)
+            gate.look_at_kind(kind)
+
+    def note_in_training(self, ids: Iterable[int], may_pass: Callable[[], bool]) -> None:
+        """Calls of these modules in training mode are not looked at while may_pass() says so; that there was one is noted.
+        Of the others the first ones are looked at all the same."""
+        for gate in self._gates:
+            gate.note_in_training(ids, may_pass)
 
     def take_noted(self) -> bool:
         """Was there one since this was asked, or a step was counted?"""
         noted = [gate.take_noted() for gate in self._gates]
         return any(noted)
 
+    def take_refused(self) -> int:
+        """How many calls without gradients were not looked at since this was asked."""
+        return sum(gate.take_refused() for gate in self._gates)
+
     def count(
         self, key: int, thread: int, end: Optional[Callable[[], bool]], late: Optional[Callable[[Any], None]]
     ) -> None:
-        """In this thread a call with the object of this id alone is not ours. When it has returned end() is called;
+        """In this thread a call with the object of this id alone is not looked at. When it has returned end() is called;
         what the gates of `calls` have noted is forgotten then, or late(object) is called when that gave False."""
         for gate in self._gates:
             gate.count(key, thread, end, late, calls._gates[0])
 
 
 calls = Gates()  # of modules
-losses = Gates()  # loss modules and backward()
+backward = Gates()
 signals = Gates()
 begins = Gates()  # of steps of optimizers, where torch has hooks for them
 steps = Gates()  # of optimizers, or their ends
+exchanged = Gates()  # behind functions whose code was exchanged (exchange.py); and what is always looked at
+_in_python_functions: list[Callable[..., Any]] = []
 _are_removed = False
 
 
@@ -107,5 +193,10 @@ def are_removed() -> bool:
 def remove() -> None:
     global _are_removed
     _are_removed = True
-    for gates in (calls, losses, signals, begins, steps):
+    for gates in (calls, backward, signals, begins, steps, exchanged):
         gates.remove()
+
+
+def in_python_functions() -> list[Callable[..., Any]]:
+    """What stands in torch, or will, where gates are removed."""
+    return _in_python_functions

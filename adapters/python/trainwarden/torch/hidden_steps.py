@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim import Optimizer
 
+from .identity import ByIdentity, IdentitySet
+
 # So many parameters of an optimizer are looked at.
 _SAMPLE = 4
 # An optimizer whose steps were seen before is believed to step unseen after so many such backward passes in a row:
@@ -33,9 +35,9 @@ class HiddenSteps:
     """Of all optimizers of a training."""
 
     def __init__(self) -> None:
-        self._versions: weakref.WeakKeyDictionary[Optimizer, list[_Version]] = weakref.WeakKeyDictionary()
-        self._seen: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()  # since then: unseen changes
-        self._hidden: weakref.WeakSet[Optimizer] = weakref.WeakSet()
+        self._versions: ByIdentity[list[_Version]] = ByIdentity()
+        self._seen: ByIdentity[int] = ByIdentity()  # since then: unseen changes
+        self._hidden = IdentitySet()
         self._passes = 0  # backward passes in this step
         self._passes_before = 0  # and in the one before
 
@@ -47,7 +49,7 @@ class HiddenSteps:
         """Somebody was notified of it."""
         self._seen[optimizer] = 0
         self._hidden.discard(optimizer)
-        self._versions.pop(optimizer, None)
+        self._versions.pop(optimizer)
 
     def saw_backward(self, optimizers: Iterable[Optimizer]) -> None:
         """A backward pass has ended."""
@@ -64,7 +66,7 @@ class HiddenSteps:
         changed = [each for each, sample in self._versions.items() if sample and all(v.has_changed() for v in sample)]
         found = [each for each in changed if self._is_believed(each)]
         for each in changed:
-            del self._versions[each]
+            self._versions.pop(each)
         if found:
             self._hidden.update(found)
             self._passes_before, self._passes = self._passes, 0
@@ -74,8 +76,9 @@ class HiddenSteps:
         if optimizer not in self._seen:
             # One that lets another one step is not called itself.
             return not any(_share_parameters(optimizer, other) for other in self._seen)
-        self._seen[optimizer] += 1
-        return self._seen[optimizer] > _DOUBTS
+        unseen = int(self._seen.get(optimizer, 0)) + 1
+        self._seen[optimizer] = unseen
+        return unseen > _DOUBTS
 
     def with_whole_gradients(self) -> list[Optimizer]:
         """A backward pass has ended: the optimizers that will now step unseen. None while gradients are added up over

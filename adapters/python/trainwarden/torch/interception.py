@@ -3,19 +3,17 @@
 A listener (listeners.py) is notified of calls of modules, outputs of losses, backward passes and steps of optimizers. What is changed
 in torch, once a process and only by switch_on():
 
-- `torch.nn.Module.__call__` and that of the loss modules are functions of ours around torch's own. Hooks of torch would
-  do the same, but hooks on a module are pickled, copied and compiled together with it, and global ones make
-  torch.compile warn. A module that no listener wants costs a comparison.
+- `torch.nn.Module.__call__` is a gate (gates.py) in front of torch's own. Hooks of torch would do the same, but hooks on a
+  module are pickled, copied and compiled together with it, and global ones make torch.compile warn. A module that no
+  listener wants costs a comparison.
 - The code of loss and activation functions of `torch.nn.functional`, and of what torch.func.grad calls (functions.py).
 - `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
 - What signals are seen by (signal_sources.py): zero_grad, clipping, gradient scalers, data loaders, torch.save.
 - The code of the collective operations of torch.distributed (collectives.py).
 - `torch.optim.Optimizer.__init__`, and steps of optimizers (optimizer_calls.py).
 
+A call that no listener wants passes by in C, and a step that captures nothing is counted without a line of Python.
 torch.compile sees none of it: it begins behind our functions, and inside a compiled region they are constant.
-
-Until torch.compile begins, which looks at functions of Python only, gates (gates.py) are put around ours: then a call
-that no listener wants passes by them, and a step that captures nothing is counted without a line of Python.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch.nn.modules.loss import _Loss
@@ -34,12 +32,15 @@ from .. import _log
 from .._imports import when_imported
 from .. import faults
 from . import collectives, functions, gates, optimizer_calls, signal_sources
-from .compiling import CAN_COMPILE, is_compiling
-from .listeners import Listener, call_unheard, notify
+from .compiling import is_compiling
+from .gates import Around
+from .listeners import Listener, Passing, call_unheard, notify
 from .listeners import board as _board
+from .module_tree import is_training
 from .waits import WAITS
 
-# So many calls of models belong to a step quietly. If it still has not ended, it may do so without anybody's notice.
+# After so many calls of models in a step, and each time that they have doubled since, one of them is told: the step may have
+# ended without anybody's notice.
 _MAX_QUIET_CALLS = 64
 _clock = time.perf_counter_ns
 _thread = threading.get_ident
@@ -70,6 +71,7 @@ def update_wants() -> None:
     _board.modal = frozenset[int]().union(*(each.modal for each in wants))
     _board.is_idle = all(each.is_idle for each in wants)
     _board.quiet = wants[0].quiet if len(wants) == 1 else None
+    _board.passing = wants[0].passing if len(wants) == 1 else Passing()
     WAITS.timed = None if _board.is_idle else _tell_signal
     _look_at_wanted()
 
@@ -93,8 +95,13 @@ def _switch_functions(losses: bool, activations: bool) -> None:
 def _set_gates() -> None:
     quiet = _board.quiet
     gates.calls.look_at(None if _board.seen is None else _board.seen - (quiet.ignored if quiet else frozenset()))
-    gates.calls.note_in_training(quiet.in_train if quiet else ())
-    gates.losses.look_at(() if _board.is_idle and not _board.backward else None)
+    passing = _board.passing
+    if quiet is not None:
+        gates.calls.note_in_training(quiet.in_train, torch.is_grad_enabled)
+    else:
+        gates.calls.note_in_training(passing.models, torch.is_grad_enabled if passing.with_gradients else _is_grad_disabled)
+    gates.calls.look_at_kind(None if _board.is_idle else _Loss)
+    gates.backward.look_at(() if _board.is_idle and not _board.backward else None)
     gates.signals.look_at(None if _board.signals or not _board.is_idle else ())
     gates.begins.look_at(None if _board.listeners else ())
     gates.steps.look_at(None if _board.listeners else ())
@@ -106,6 +113,10 @@ def _set_gates() -> None:
         gates.steps.count(0, 0, None, None)
 
 
+def _is_grad_disabled() -> bool:
+    return not torch.is_grad_enabled()
+
+
 def take_quiet_begin() -> bool:
     """Was a model called since a step ended, quietly? Asked once a step."""
     begun, _board.quiet_begun = _board.quiet_begun, False
@@ -115,6 +126,11 @@ def take_quiet_begin() -> bool:
 
 # Bits of take_modes().
 IN_TRAIN, IN_EVAL = 1, 2
+
+
+def take_ungraded() -> int:
+    """How many calls of models in training mode, without gradients, were only counted since this was asked last."""
+    return gates.calls.take_refused()
 
 
 def take_modes(module_ids: frozenset[int]) -> list[int]:
@@ -166,26 +182,23 @@ def switch_on() -> None:
         return
     _board.is_on = True
     _log.send_to(_notify_of_log)
-    ours = [
-        _wrap_module_calls(),
-        _wrap_loss_calls(),
-        _wrap_backward(),
-        *_wrap_functions(),
-        *_wrap_scale(),
-        *signal_sources.wrap(_are_signals_wanted, _are_batches_wanted, _is_timed, _tell_signal),
-        optimizer_calls.wrap_making(),
-        *optimizer_calls.wrap_steps(_set_gates),
-    ]
+    _wrap_module_calls()
+    _wrap_backward()
+    _wrap_functions()
+    _wrap_scale()
+    signal_sources.wrap(_are_signals_wanted, _are_batches_wanted, _is_timed, _tell_signal)
+    optimizer_calls.wrap_making()
+    optimizer_calls.wrap_steps(_set_gates)
     _set_gates()
     when_imported("torch.distributed.pipelining.stage", _wrap_pipeline_stages)
     if hasattr(torch, "compile"):
-        when_imported("torch._dynamo.eval_frame", functools.partial(_make_way_for_compiler, ours))
+        when_imported("torch._dynamo.eval_frame", _make_way_for_compiler)
         when_imported("torch._dynamo.symbolic_convert", _make_way_for_tracing)
 
 
-def _make_way_for_compiler(functions: list[Callable[..., Any]]) -> None:
+def _make_way_for_compiler() -> None:
     _remove_gates_before("eval_frame", "OptimizeContext")
-    _hide_from_compiler(functions)
+    _hide_from_compiler()
 
 
 def _make_way_for_tracing() -> None:
@@ -194,11 +207,11 @@ def _make_way_for_tracing() -> None:
 
 
 @faults.guarded("stay out of the way of torch.compile")
-def _hide_from_compiler(functions: list[Callable[..., Any]]) -> None:
+def _hide_from_compiler() -> None:
     """torch.compile begins behind these functions, not in them, and never looks at what a listener does."""
     eval_frame: Any = sys.modules["torch._dynamo.eval_frame"]
     skip_code = getattr(eval_frame, "skip_code", None)
-    for function in functions:
+    for function in gates.in_python_functions():
         if skip_code is not None:
             skip_code(function.__code__)
     set_strategy = getattr(eval_frame, "set_code_exec_strategy", None)
@@ -245,7 +258,7 @@ def _wrap_pipeline_stages() -> None:
             if name in vars(kind):
                 setattr(kind, name, _unheard_by_all(vars(kind)[name]))
         if "forward_one_chunk" in vars(kind):
-            setattr(kind, "forward_one_chunk", _with_micro_batch(vars(kind)["forward_one_chunk"]))
+            gates.exchanged.put(kind, "forward_one_chunk", vars(kind)["forward_one_chunk"], Around(_micro_batch_begins))
 
 
 def _unheard_by_all(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -256,54 +269,74 @@ def _unheard_by_all(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _with_micro_batch(method: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if not _board.is_idle:
-            _board.notify("micro_batch_begins")
-        return method(*args, **kwargs)
-
-    return call
+def _micro_batch_begins(*args: Any, **kwargs: Any) -> None:
+    if not _board.is_idle:
+        _board.notify("micro_batch_begins")
 
 
-def _wrap_module_calls() -> Callable[..., Any]:
-    board, torch_call = _board, torch.nn.Module.__call__
+class _Call(NamedTuple):
+    """Of a module that somebody is told of."""
 
-    @functools.wraps(torch_call)
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if CAN_COMPILE and is_compiling():
-            return torch_call(self, *args, **kwargs)
-        key, seen = id(self), board.seen
-        if seen is not None and key not in seen:
-            return torch_call(self, *args, **kwargs)
-        if key in board.modal:
-            board.modes[key] = board.modes.get(key, 0) | (IN_TRAIN if self.training else IN_EVAL)
-        if not (board.all_calls or key in board.notified) or _means_nothing(key, self, args):
-            return torch_call(self, *args, **kwargs)
-        board.notify("call_begins", self, args, kwargs)
-        try:
-            output = torch_call(self, *args, **kwargs)
-        except BaseException:
-            board.notify("call_fails", self)
-            raise
-        board.notify("call_ends", self, output)
-        return output
+    module: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    is_told: bool  # as the call of a model or of a part of it
+    is_loss: bool
 
-    gates.calls.put(torch.nn.Module, "__call__", torch_call, __call__)
-    return __call__
+
+def _wrap_module_calls() -> None:
+    board = _board
+
+    def begins(module: Any, /, *args: Any, **kwargs: Any) -> Optional[_Call]:
+        key, seen = id(module), board.seen
+        is_loss = not board.is_idle and issubclass(type(module), _Loss)
+        is_told = (seen is None or key in seen) and _is_told(key, module, args)
+        if not (is_told or is_loss):
+            return None
+        if is_loss:
+            board.notify("phase_begins", "loss")
+        if is_told:
+            board.notify("call_begins", module, args, kwargs)
+        return _Call(module, args, kwargs, is_told, is_loss)
+
+    def ends(call: _Call, output: Any) -> None:
+        if call.is_told:
+            board.notify("call_ends", call.module, output)
+        if call.is_loss:
+            board.notify("phase_ends", "loss")
+            board.notify("loss_made", call.module, (*call.args, *call.kwargs.values()), output)
+
+    def fails(call: _Call) -> None:
+        if call.is_told:
+            board.notify("call_fails", call.module)
+        if call.is_loss:
+            board.notify("phase_ends", "loss")
+
+    gates.calls.put(torch.nn.Module, "__call__", torch.nn.Module.__call__, Around(begins, ends, fails))
+
+
+def _is_told(key: int, module: Any, args: Any) -> bool:
+    """Is somebody told of the call of this module?"""
+    board = _board
+    if key in board.modal:
+        board.modes[key] = board.modes.get(key, 0) | (IN_TRAIN if is_training(module) else IN_EVAL)
+    return (board.all_calls or key in board.notified) and not _means_nothing(key, module, args)
 
 
 def _means_nothing(key: int, module: torch.nn.Module, args: Any) -> bool:
     """Is this call of a model nothing but counting? It then has been counted."""
-    quiet = _board.quiet
+    quiet, passing = _board.quiet, _board.passing
     if quiet is None:
-        return False
+        means_nothing = key in passing.models and torch.is_grad_enabled() == passing.with_gradients and is_training(module)
+        _board.quiet_begun |= means_nothing
+        return means_nothing
     if key in quiet.ignored:
         return True
-    if module.training:
+    if is_training(module):
         _board.quiet_begun = True
         _board.quiet_calls += 1
-        if key not in quiet.in_train or _board.quiet_calls > _MAX_QUIET_CALLS:
+        calls = _board.quiet_calls
+        if key not in quiet.in_train or (calls >= _MAX_QUIET_CALLS and calls & (calls - 1) == 0):
             return False
         if not torch.is_grad_enabled():
             quiet.ungraded(args)
@@ -311,43 +344,21 @@ def _means_nothing(key: int, module: torch.nn.Module, args: Any) -> bool:
     return key in quiet.counted and quiet.thread == _thread() and quiet.end_step()
 
 
-def _wrap_loss_calls() -> Callable[..., Any]:
-    board, module_call = _board, torch.nn.Module.__call__
+def _wrap_backward() -> None:
+    board = _board
 
-    @functools.wraps(module_call)
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # In this order, here and below: torch.compile guards all that is read before it, and compiles again.
-        if is_compiling() or board.is_idle:
-            return torch.nn.Module.__call__(self, *args, **kwargs)
-        # As it is now: torch.fx puts its own there while it traces.
-        board.notify("phase_begins", "loss")
-        try:
-            output = torch.nn.Module.__call__(self, *args, **kwargs)
-        finally:
-            board.notify("phase_ends", "loss")
-        board.notify("loss_made", self, (*args, *kwargs.values()), output)
-        return output
-
-    gates.losses.put(_Loss, "__call__", module_call, __call__)
-    return __call__
-
-
-def _wrap_backward() -> Callable[..., Any]:
-    board, torch_backward = _board, torch.autograd.backward
-
-    @functools.wraps(torch_backward)
-    def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+    def begins(*args: Any, **kwargs: Any) -> Any:
         if board.is_idle and not board.backward:
-            return torch_backward(tensors, *args, **kwargs)
-        board.notify("backward_begins", tensors)
-        try:
-            return torch_backward(tensors, *args, **kwargs)
-        finally:
-            board.notify("backward_ends")
+            return None
+        board.notify("backward_begins", args[0] if args else kwargs.get("tensors"))
+        return True
 
-    backward._torchdynamo_disable = True  # type: ignore[attr-defined]
-    gates.losses.put(torch.autograd, "backward", torch_backward, backward)
-    return backward
+    def ends(note: Any, result: Any = None) -> None:
+        board.notify("backward_ends")
+
+    torch_backward: Any = torch.autograd.backward
+    gates.backward.put(torch.autograd, "backward", torch_backward, Around(begins, ends, ends))
+    gates.in_python_functions()[-1]._torchdynamo_disable = True  # type: ignore[attr-defined]
 
 
 def _notify_of_log(values: Mapping[str, Any], step: Optional[int]) -> None:
@@ -356,28 +367,28 @@ def _notify_of_log(values: Mapping[str, Any], step: Optional[int]) -> None:
 
 
 def _are_signals_wanted() -> bool:
-    return not is_compiling() and _board.signals
+    return _board.signals
 
 
 def _are_batches_wanted() -> bool:
-    return not is_compiling() and _board.batches
+    return _board.batches
 
 
 def _is_timed() -> bool:
     """Is the time of this step divided into phases?"""
-    return not is_compiling() and not _board.is_idle
+    return not _board.is_idle
 
 
 def _tell_signal(*args: Any) -> None:
     _board.notify(*args)
 
 
-def _wrap_functions() -> list[Callable[..., Any]]:
+def _wrap_functions() -> None:
     def is_idle() -> bool:
-        return is_compiling() or _board.is_idle
+        return _board.is_idle
 
     def are_activations_wanted() -> bool:
-        return not is_compiling() and _board.activation_functions
+        return _board.activation_functions
 
     def notify_of_loss(*args: Any) -> None:
         _board.notify("loss_computed", *args)
@@ -385,27 +396,18 @@ def _wrap_functions() -> list[Callable[..., Any]]:
     def notify_of_gradient(outputs: Any) -> None:
         _board.notify("gradient_taken", outputs)
 
-    def notify_of_activation(*args: Any) -> None:
-        _board.notify(*args)
-
-    return [
-        *functions.wrap_losses(is_idle, notify_of_loss, _tell_signal),
-        *collectives.wrap(_is_timed, _tell_signal),
-        *functions.wrap_gradients(is_idle, notify_of_gradient),
-        *functions.wrap_activations(are_activations_wanted, notify_of_activation),
-    ]
+    functions.wrap_losses(is_idle, notify_of_loss, _tell_signal)
+    collectives.wrap(_is_timed, _tell_signal)
+    functions.wrap_gradients(is_idle, notify_of_gradient)
+    functions.wrap_activations(are_activations_wanted, _tell_signal)
 
 
-def _wrap_scale() -> list[Callable[..., Any]]:
+def _wrap_scale() -> None:
     """GradScaler.scale(loss): the loss as it was before it was scaled."""
     scaler = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
-    torch_scale = scaler.scale
 
-    @functools.wraps(torch_scale)
-    def scale(self: Any, outputs: Any) -> Any:
-        if not is_compiling() and not _board.is_idle:
-            _board.notify("loss_scaled", outputs)
-        return torch_scale(self, outputs)
+    def begins(*args: Any, **kwargs: Any) -> None:
+        if not _board.is_idle:
+            _board.notify("loss_scaled", args[1] if len(args) > 1 else kwargs.get("outputs"))
 
-    scaler.scale = scale
-    return [scale]
+    gates.exchanged.put(scaler, "scale", scaler.scale, Around(begins))

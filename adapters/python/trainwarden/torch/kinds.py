@@ -6,6 +6,7 @@ from typing import Optional
 
 from torch import nn
 
+from .module_tree import modules_of
 from .roots import Model
 
 # Those that give zero for what is negative: a leaky one never dies.
@@ -53,7 +54,7 @@ def first_convolution(model: Model) -> Optional[nn.Module]:
     root = model.module
     if root is None:
         return None
-    return next((module for module in root.modules() if isinstance(module, _CONVOLUTION)), None)
+    return next((module for module in modules_of(root) if isinstance(module, _CONVOLUTION)), None)
 
 
 def loss_input_kinds(loss: type) -> tuple[str, ...]:

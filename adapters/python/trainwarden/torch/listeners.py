@@ -5,6 +5,7 @@ Nothing here changes torch: interception.py does, and speaks to the one board of
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +15,12 @@ import torch
 from torch.optim import Optimizer
 
 from .. import faults
-from . import signal_sources
+from . import hiding, signal_sources
 from .bad_samples import Taken
 from .loss_options import LossOptions
 
 _clock = time.perf_counter_ns
+_thread = threading.get_ident
 _Given = TypeVar("_Given")
 
 
@@ -34,6 +36,13 @@ class Quiet(NamedTuple):
     counted: frozenset[int] = frozenset()  # a call of these in evaluation mode begins the next step
 
 
+class Passing(NamedTuple):
+    """Models that were called so often in a step that nobody is told of more such calls in it, but in evaluation mode."""
+
+    models: frozenset[int] = frozenset()  # ids
+    with_gradients: bool = False  # calls with gradients; else those without
+
+
 class Wants(NamedTuple):
     """What of the current step a listener is to be notified of, beside the steps of optimizers."""
 
@@ -47,6 +56,7 @@ class Wants(NamedTuple):
     modal: frozenset[int] = frozenset()  # ids of modules of which it is of interest in which mode they run
     is_idle: bool = False  # nothing at all but the calls of watched modules
     quiet: Optional[Quiet] = None  # heeded where there is no other listener
+    passing: Passing = Passing()  # the same
 
 
 class Listener:
@@ -121,18 +131,12 @@ def notify(method: str, *args: Any) -> None:
     """Calls the method of each listener. KeyboardInterrupt and SystemExit, StopTraining with it, are the program's."""
     if board.is_deaf:
         return
-    outer, begin = board.began_ns, _clock()
-    board.began_ns = outer or begin
-    try:
+    with at_work():
         for listener in board.listeners:
             try:
                 getattr(listener, method)(*args)
             except Exception as error:
                 faults.report(_PURPOSES[method], error)
-    finally:
-        board.began_ns = outer
-        if not outer:
-            board.spent_ns += _clock() - begin
 
 
 class Switchboard:
@@ -155,9 +159,11 @@ class Switchboard:
         self.functions = (True, True)  # are our calls in loss functions, and in activation functions
         self.spent_ns = 0  # in listeners, since the process began
         self.began_ns = 0  # when a listener was called that has not returned; 0: none
+        self.worker = 0  # the thread in which it was called
         self.is_on = False
         self.is_deaf = False  # what happens is no part of the training
         self.quiet: Optional[Quiet] = None
+        self.passing = Passing()
         self.quiet_calls = 0  # of models in training mode since a step ended, that no listener was notified of
         self.quiet_begun = False  # a model was called since the last step ended, and no listener was notified
         self.quiet_step = 0  # id of an optimizer whose step() was not reported when it began
@@ -172,17 +178,28 @@ def spent_ns() -> int:
     return board.spent_ns + (_clock() - board.began_ns if board.began_ns else 0)
 
 
-@contextmanager
-def at_work() -> Iterator[None]:
-    """What is done inside for a listener that nobody notified is on its bill."""
-    outer, begin = board.began_ns, _clock()
-    board.began_ns = outer or begin
-    try:
-        yield
-    finally:
-        board.began_ns = outer
-        if not outer:
-            board.spent_ns += _clock() - begin
+class at_work:
+    """What is done inside is on the bill of the listeners, and the program's modes and profilers do not see it."""
+
+    __slots__ = ("_hidden", "_begin")
+
+    def __enter__(self) -> None:
+        self._hidden: Optional[hiding.Hidden] = None
+        self._begin = 0
+        if board.worker == _thread():
+            return
+        self._begin = _clock()
+        if not board.began_ns:
+            board.began_ns, board.worker = self._begin, _thread()
+        self._hidden = hiding.hide()
+
+    def __exit__(self, *raised: object) -> None:
+        if self._hidden is None:
+            return
+        hiding.show(self._hidden)
+        if board.worker == _thread():
+            board.began_ns = board.worker = 0
+            board.spent_ns += _clock() - self._begin
 
 
 def leave_out(nanoseconds: int) -> None:

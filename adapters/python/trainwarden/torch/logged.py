@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
-import torch
+import numpy as np
+
+from .contents import is_plain_tensor
 
 TRAINER_STEP = "trainwarden/trainer_step"
 # A program that makes a new name for each step is not followed for ever.
@@ -58,8 +60,9 @@ class Logged:
 
 def number_of(value: Any) -> Optional[float]:
     """Of a number of Python or NumPy, or a tensor or an array with one element."""
-    if isinstance(value, (int, float)):
+    if type(value) in (int, float, bool):
         return float(value)
-    size = value.numel() if isinstance(value, torch.Tensor) else getattr(value, "size", None)
-    item = value.item() if size == 1 and hasattr(value, "item") else None
+    if not (is_plain_tensor(value) or isinstance(value, (np.generic, np.ndarray, int, float))):
+        return None
+    item = value.item() if hasattr(value, "item") and np.prod(value.shape) == 1 else value
     return float(item) if isinstance(item, (int, float)) else None

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Optional
 
 import torch
 
+from .contents import attributes_of, is_plain_tensor
+from .module_tree import buffers_of
 
 class LossOptions(NamedTuple):
     ignore_index: Optional[int] = None  # of targets that do not count; None: not known
@@ -21,12 +23,11 @@ def options_of_call(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> LossOpt
 
 
 def options_of_module(module: torch.nn.Module) -> LossOptions:
-    return LossOptions(
-        getattr(module, "ignore_index", None),
-        _tensor(getattr(module, "weight", None)),
-        _tensor(getattr(module, "pos_weight", None)),
-    )
+    """Attributes of a loss module, whose tensors are buffers."""
+    known = {**dict(buffers_of(module)), **attributes_of(module)}
+    ignored = known.get("ignore_index")
+    return LossOptions(ignored if type(ignored) is int else None, _tensor(known.get("weight")), _tensor(known.get("pos_weight")))
 
 
 def _tensor(value: Any) -> Optional[torch.Tensor]:
-    return value if isinstance(value, torch.Tensor) else None
+    return value if is_plain_tensor(value) else None

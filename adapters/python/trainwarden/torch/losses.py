@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple, Optional
 
@@ -11,8 +11,9 @@ import torch
 
 from . import kinds
 from .accumulation import PassLosses, is_divided
-from .activations import Series, tensors_in
+from .activations import Series
 from .bridge import Bridge
+from .contents import attributes_of, is_tensor, tensors_in
 from .naming import loss_function_name, loss_name
 from .transforms import mean_behind, outside
 
@@ -30,13 +31,8 @@ _MAX_TRANSFORMED = 64
 
 def loss_in(output: Any) -> Optional[torch.Tensor]:
     """The tensor `loss` of a dict or dataclass that a model gives back, as those of HuggingFace do."""
-    if isinstance(output, Mapping):
-        loss = output.get("loss")
-    elif hasattr(type(output), "__dataclass_fields__"):
-        loss = getattr(output, "loss", None)
-    else:
-        return None
-    return loss if isinstance(loss, torch.Tensor) else None
+    loss = dict.get(output, "loss") if issubclass(type(output), dict) else attributes_of(output).get("loss")
+    return loss if is_tensor(loss) else None
 
 
 def mark_loss(loss: torch.Tensor, name: str) -> None:
@@ -164,7 +160,7 @@ class Losses:
 
         Where backward() may follow, it is what that is called on that counts: the function may give only a part of it.
         """
-        if not isinstance(output, torch.Tensor):
+        if not is_tensor(output):
             return
         name = self._function_names.get(function)
         if name is None:

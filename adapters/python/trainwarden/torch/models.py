@@ -9,6 +9,8 @@ import torch
 from torch.optim import Optimizer
 
 from . import interception, optimizer_calls
+from .identity import IdentitySet
+from .module_tree import is_training, modules_of, parameters_of_module
 from .roots import Living, Model, is_trained, parameters_of, prefix_for
 
 
@@ -31,7 +33,7 @@ class Models:
         self._by_entry: dict[int, KnownModel] = {}
         self._watched: set[int] = set()  # ids of entries
         self.any_trained = False  # an optimizer was there
-        self._optimizers: weakref.WeakSet[Optimizer] = weakref.WeakSet()
+        self._optimizers = IdentitySet()
 
     def __iter__(self) -> Iterator[KnownModel]:
         return iter(self._models)
@@ -85,7 +87,7 @@ class Models:
             module = model.module
             if module is None:
                 continue
-            own = {id(parameter) for parameter in module.parameters()}
+            own = {id(parameter) for parameter in parameters_of_module(module)}
             # Also those that are gone: a model that was trained once is one that is evaluated now.
             model.trained_by |= {id(each) for each in optimizers if own & parameters_of([each])}
 
@@ -101,7 +103,7 @@ class Models:
             return True
         for model in self._models:
             root = model.module
-            if root is not None and any(part is module for part in root.modules()):
+            if root is not None and any(part is module for part in modules_of(root)):
                 self._watch(model, module)
                 return True
         return False
@@ -114,5 +116,5 @@ class Models:
         """Its models are trained; those that are in eval mode meanwhile are so on purpose."""
         for model in self._models:
             module = model.module
-            if module is not None and id(optimizer) in model.trained_by and not module.training:
+            if module is not None and id(optimizer) in model.trained_by and not is_training(module):
                 model.trains_in_eval = True

@@ -7,7 +7,9 @@ from typing import Any, Optional
 
 import torch
 
+from .contents import attributes_of
 from .frames import frames, is_program, variables_of
+from .module_tree import is_module
 
 _UNNAMED_LOSS = "loss"
 # Nobody looks for parameters in larger dicts.
@@ -84,7 +86,4 @@ def _name_in(variables: dict[str, Any], wanted: set[int]) -> Optional[str]:
 
 
 def _attributes_of(owner: Any) -> dict[str, Any]:
-    if isinstance(owner, torch.nn.Module):
-        return {}
-    attributes = getattr(owner, "__dict__", None)
-    return attributes if isinstance(attributes, dict) else {}
+    return {} if is_module(owner) else attributes_of(owner)

@@ -5,7 +5,6 @@ With torch's own hooks around Optimizer.step; before torch 2.0, which has none, 
 
 from __future__ import annotations
 
-import functools
 import threading
 from typing import Any, Callable, Optional
 
@@ -13,6 +12,7 @@ from torch.optim import Optimizer
 
 from . import gates
 from .compiling import is_compiling
+from .gates import Around
 from .listeners import board
 
 _thread = threading.get_ident
@@ -38,25 +38,22 @@ def _with_reported_closure(
     return ((reported, *args[1:]), kwargs) if args else (args, {**kwargs, "closure": reported})
 
 
-def wrap_making() -> Callable[..., Any]:
-    torch_init = Optimizer.__init__
+def wrap_making() -> None:
+    def begins(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        return (optimizer,) if board.listeners else None
 
-    @functools.wraps(torch_init)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        torch_init(self, *args, **kwargs)
-        if board.listeners:
-            board.notify("optimizer_made", self)
-
-    Optimizer.__init__ = __init__
-    return __init__
+    gates.exchanged.put(
+        Optimizer, "__init__", Optimizer.__init__, Around(begins, lambda made, _: board.notify("optimizer_made", made[0]))
+    )
 
 
-def wrap_steps(set_gates: Callable[[], None]) -> list[Callable[..., Any]]:
-    """`set_gates` is called when a gate has come later. Gives the functions put into torch."""
+def wrap_steps(set_gates: Callable[[], None]) -> None:
+    """`set_gates` is called when a gate has come later."""
     try:
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
     except ImportError:  # torch < 2.0
-        return _wrap_steps_of_classes(set_gates)
+        _wrap_steps_of_classes(set_gates)
+        return
 
     def begins(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Optional[tuple[Any, Any]]:
         if is_compiling() or not board.listeners:
@@ -75,9 +72,8 @@ def wrap_steps(set_gates: Callable[[], None]) -> list[Callable[..., Any]]:
 
     handles = register_optimizer_step_pre_hook(begins), register_optimizer_step_post_hook(ends)
     tables = [handle.hooks_dict_ref() for handle in handles]
-    gate = gates.begins.put(tables[0], handles[0].id, None, begins)
-    gates.steps.put(tables[1], handles[1].id, None, ends, behind=gate)
-    return [begins, ends]
+    gate = gates.begins.put(tables[0], handles[0].id, None, Around(begins))
+    gates.steps.put(tables[1], handles[1].id, None, Around(ends), behind=gate)
 
 
 def sees_steps_of(optimizer: Optimizer) -> bool:
@@ -116,20 +112,17 @@ def begins_late(optimizer: Optimizer) -> None:
     board.notify("optimizer_ends", optimizer, False)
 
 
-def _wrap_steps_of_classes(set_gates: Callable[[], None]) -> list[Callable[..., Any]]:
+def _wrap_steps_of_classes(set_gates: Callable[[], None]) -> None:
     """Where torch wraps the `step` of an optimizer's class for its profiler, once a class, ours goes around it."""
-    torch_wrapping = Optimizer._hook_for_profile
 
-    @functools.wraps(torch_wrapping)
-    def _hook_for_profile(self: Any) -> None:
-        torch_wrapping(self)
-        _wrap_step(type(self), set_gates)
+    def ends(optimizer: Any, _: Any) -> None:
+        _wrap_step(type(optimizer[0]), set_gates)
 
-    Optimizer._hook_for_profile = _hook_for_profile
+    wrapping = Optimizer._hook_for_profile
+    gates.exchanged.put(Optimizer, "_hook_for_profile", wrapping, Around(lambda optimizer: (optimizer,), ends))
     for optimizer_class in _subclasses(Optimizer):
         if getattr(optimizer_class.step, "hooked", False):  # made before us
             _wrap_step(optimizer_class, set_gates)
-    return []
 
 
 def _subclasses(of: type) -> list[Any]:
@@ -142,20 +135,22 @@ def _wrap_step(optimizer_class: Any, set_gates: Callable[[], None]) -> None:
     if getattr(torch_step, "_trainwarden", False):
         return
 
-    @functools.wraps(torch_step)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def begins(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         if not board.listeners:
-            return torch_step(self, *args, **kwargs)
+            return None
         has_closure = _has_closure(args, kwargs)
-        if not _begins_quietly(self, has_closure):
-            board.notify("optimizer_begins", self, has_closure)
-        if has_closure and board.closures:
-            args, kwargs = _with_reported_closure(self, args, kwargs)
-        result = torch_step(self, *args, **kwargs)
-        if not _ends_quietly(self):
-            board.notify("optimizer_ends", self, has_closure)
-        return result
+        if not _begins_quietly(optimizer, has_closure):
+            board.notify("optimizer_begins", optimizer, has_closure)
+        note = optimizer, has_closure
+        if not has_closure or not board.closures:
+            return note
+        args, kwargs = _with_reported_closure(optimizer, args, kwargs)
+        return note, (optimizer, *args), kwargs
 
-    gates.steps.put(optimizer_class, "step", torch_step, step)
+    def ends(note: Any, _: Any) -> None:
+        if not _ends_quietly(note[0]):
+            board.notify("optimizer_ends", *note)
+
+    gates.steps.put(optimizer_class, "step", torch_step, Around(begins, ends), is_of_program=True)
     optimizer_class.step._trainwarden = True
     set_gates()

@@ -27,10 +27,19 @@ _PATIENCE = 256
 
 
 class OwnUpdate(Optimizer):  # type: ignore[misc]
-    """Stands for the program's own code: has its parameters, and never steps."""
+    """Stands for the program's own code: has its parameters, keeps none of them alive, and never steps."""
 
     def __init__(self, parameters: list[torch.Tensor]) -> None:
+        self._weak = [weakref.ref(each) for each in parameters]
         super().__init__([{"params": parameters}], {})
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        return [{"params": [each for each in (reference() for reference in self._weak) if each is not None]}]
+
+    @param_groups.setter
+    def param_groups(self, groups: list[dict[str, Any]]) -> None:
+        """Optimizer's own __init__ would keep the parameters there."""
 
     def step(self, closure: Optional[Callable[[], Any]] = None) -> None:
         return None

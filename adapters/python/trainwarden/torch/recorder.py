@@ -17,8 +17,10 @@ from .bridge import Bridge
 from .collectives import EndOfBackward
 from .examination.examiner import Examiner
 from ..faults import guarded
+from .identity import ByIdentity
 from .logged import Logged
 from .losses import Losses
+from .module_tree import modules_of
 from .operators import OperatorFeed
 from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
 from .phases import Phases
@@ -43,7 +45,7 @@ class Recorder:
         self._start = start
         self._bridge = Bridge(hook)
         self.names = NameBook()
-        self._tables: weakref.WeakKeyDictionary[Optimizer, ParameterTable] = weakref.WeakKeyDictionary()
+        self._tables: ByIdentity[ParameterTable] = ByIdentity()
         self._buffers: list[BufferTable] = []
         self.activations = Activations(hook, self._bridge)
         self.losses = Losses(hook, self._bridge, prefix)
@@ -76,7 +78,7 @@ class Recorder:
         self.signals.add_model(model)
         self.examiner.subjects.add_model(model)
         root = model.module
-        self._modules += sum(1 for _ in root.modules()) if root is not None else 0
+        self._modules += sum(1 for _ in modules_of(root)) if root is not None else 0
         buffers = BufferTable(self.hook, self._bridge)
         buffers.declare(model)
         self._buffers.append(buffers)
@@ -184,7 +186,7 @@ class Recorder:
                 table.save()
 
     def _table_of(self, optimizer: Optimizer) -> ParameterTable:
-        table = self._tables.get(optimizer)
+        table: Optional[ParameterTable] = self._tables.get(optimizer)
         if table is None:
             table = self._tables[optimizer] = self.table()
         return table
@@ -239,6 +241,8 @@ class Recorder:
 
     def end_quiet_step(self) -> bool:
         """Ends a step of which nothing is wanted. False: it has not ended, as there is more to do than to count it."""
+        if ungraded := interception.take_ungraded():
+            self.examiner.count_ungraded(ungraded)
         if self.examiner.looks or self.examiner.is_due():
             return False
         return not self.logged.is_holding(self._mode) and self.hook.end_idle_step()

@@ -52,33 +52,41 @@ def first_position() -> Optional[Position]:
     return _loaded
 
 
-def save(torch_save: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """torch.save, whole or not at all, with a note of the position."""
+class PartialSave:
+    """A checkpoint of the job that torch.save writes under another name first, with these arguments."""
+
+    def __init__(self, path: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        self._path, self._partial = path, f"{path}.partial-{os.getpid()}"
+        is_named = len(args) < 2
+        self.args = args if is_named else (args[0], self._partial, *args[2:])
+        self.kwargs = {**kwargs, "f": self._partial} if is_named else dict(kwargs)
+
+    def put(self) -> None:
+        """It is written: it gets its name, with a note of the position."""
+        try:
+            _sync(self._partial)
+            _note(self._partial)
+            os.replace(self._partial, self._path)
+        except BaseException:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Saving has failed."""
+        _remove(self._partial)
+
+
+def save_begins(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Optional[PartialSave]:
+    """torch.save is called. None: it writes no checkpoint of the job."""
     path = _path_within(args[1] if len(args) > 1 else kwargs.get("f"))
-    if path is None:
-        return torch_save(*args, **kwargs)
-    partial = f"{path}.partial-{os.getpid()}"
-    try:
-        if len(args) > 1:
-            result = torch_save(args[0], partial, *args[2:], **kwargs)
-        else:
-            result = torch_save(*args, **{**kwargs, "f": partial})
-        _sync(partial)
-        _note(partial)
-        os.replace(partial, path)
-        return result
-    except BaseException:
-        _remove(partial)
-        raise
+    return None if path is None else PartialSave(path, args, kwargs)
 
 
-def load(torch_load: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """torch.load; where it loads a checkpoint of the job, its position is that of this process."""
-    result = torch_load(*args, **kwargs)
+def loaded(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """torch.load has come to its end; where it was a checkpoint of the job, its position is that of this process."""
     path = _path_within(args[0] if args else kwargs.get("f"))
     if path is not None:
         _take_up(path)
-    return result
 
 
 def checkpoint_saved(path: str | os.PathLike[str]) -> None:

@@ -11,8 +11,20 @@ from torch.nn.modules.loss import _Loss
 from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
+from .contents import attributes_of
 from .flat import Shard, named_originals, originals_in
 from .frames import frames, variables_of
+from .module_tree import (
+    buffers_of,
+    children_of,
+    has_parameters,
+    is_module,
+    is_script,
+    modules_of,
+    named_modules,
+    named_parameters,
+    parameters_of_module,
+)
 from .naming import class_name, variable_name
 from .wrappers import Paths, is_wrapper, stands_in, unwrapped
 
@@ -54,10 +66,10 @@ class Model:
         root = self.module
         if root is None:
             return []
-        paths, flat = Paths(root), originals_in([*self.entries, *root.modules()])
+        paths, flat = Paths(root), originals_in([*self.entries, *modules_of(root)])
         return [
             NamedParameter(self.prefix + paths.of_tensor(name), parameter, *original)
-            for dotted, parameter in root.named_parameters()
+            for dotted, parameter in named_parameters(root)
             for name, original in named_originals(dotted, parameter, flat)
         ]
 
@@ -67,9 +79,9 @@ class Model:
         if root is None:
             return []
         paths, seen, found = Paths(root), set(), []
-        for path, module in root.named_modules():
-            for key, buffer in list(getattr(module, "_buffers", {}).items()):
-                if buffer is not None and id(buffer) not in seen:
+        for path, module in named_modules(root):
+            for key, buffer in buffers_of(module):
+                if id(buffer) not in seen:
                     seen.add(id(buffer))
                     found.append((self.prefix + paths.of_tensor(f"{path}.{key}" if path else key), module, key))
         return found
@@ -89,7 +101,7 @@ class Model:
         if root is None:
             return []
         paths = Paths(root)
-        named = [(paths.of_module(path), module) for path, module in root.named_modules()]
+        named = [(paths.of_module(path), module) for path, module in named_modules(root)]
         return [(self.prefix + path if path else self.path, module) for path, module in named]
 
     def compiled_parts(self) -> list[str]:
@@ -102,7 +114,7 @@ class Model:
         parts: list[str] = []
         paths = Paths(root)
         inside: Optional[str] = None  # of a part that is compiled
-        for path, module in root.named_modules():
+        for path, module in named_modules(root):
             if is_compiled(module) and (inside is None or not path.startswith(inside)):
                 inside = path + "."
                 parts.append(self.prefix + paths.of_module(path))
@@ -115,7 +127,7 @@ def is_of_keras(module: torch.nn.Module) -> bool:
 
 def is_compiled(module: torch.nn.Module) -> bool:
     """Is it run by torch.compile?"""
-    return type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
+    return type(module).__name__ == "OptimizedModule" or attributes_of(module).get("_compiled_call_impl") is not None
 
 
 class Living:
@@ -141,7 +153,7 @@ class Living:
 
     def roots(self) -> list[tuple[torch.nn.Module, list[torch.nn.Module]]]:
         """Models with parameters that lie in no other module, each with its wrappers."""
-        children = {id(child) for module in self.modules for child in _children(module)}
+        children = {id(child) for module in self.modules for _, child in children_of(module)}
         wrappers: dict[int, list[torch.nn.Module]] = {}
         models: dict[int, torch.nn.Module] = {}
         for module in self.modules:
@@ -158,38 +170,22 @@ def is_unfinished(module: torch.nn.Module) -> bool:
     what is computed for a parameter (spectral_norm) is a module too."""
     if type(module).__module__ == "torch.nn.utils.parametrize":
         return True
-    if any(is_lazy(parameter) for parameter in module.parameters()):
+    if any(is_lazy(parameter) for parameter in parameters_of_module(module)):
         return True
     makers = (frame for frame in frames() if frame.f_code.co_name == "__init__")
-    return any(isinstance(variables_of(frame).get("self"), torch.nn.Module) for frame in makers)
-
-
-def _children(module: torch.nn.Module) -> list[Any]:
-    modules = module.__dict__.get("_modules")
-    if modules is not None:
-        return list(modules.values())
-    return list(module.children()) if _is_script(module) else []  # else its __init__ is still running
+    return any(is_module(variables_of(frame).get("self")) for frame in makers)
 
 
 def _without_originals(models: list[torch.nn.Module]) -> list[torch.nn.Module]:
     """Without those that torch.jit.script was given: they may live on, and have the parameters of what it gave."""
-    scripted = {id(parameter) for model in models if _is_script(model) for parameter in model.parameters()}
+    scripted = {id(parameter) for model in models if is_script(model) for parameter in parameters_of_module(model)}
     if not scripted:
         return models
-    return [model for model in models if _is_script(model) or not is_trained(model, scripted)]
-
-
-def _is_script(module: Any) -> bool:
-    return isinstance(module, torch.jit.ScriptModule)
+    return [model for model in models if is_script(model) or not is_trained(model, scripted)]
 
 
 def _is_model(module: torch.nn.Module) -> bool:
-    if isinstance(module, _Loss):
-        return False
-    try:
-        return next(iter(module.parameters()), None) is not None
-    except Exception:  # a module whose __init__ has not come to its end
-        return False
+    return not issubclass(type(module), _Loss) and has_parameters(module)
 
 
 def parameters_of(optimizers: Iterable[Optimizer]) -> set[int]:
@@ -200,7 +196,7 @@ def parameters_of(optimizers: Iterable[Optimizer]) -> set[int]:
 
 def is_trained(module: torch.nn.Module, trained: set[int]) -> bool:
     """Is any of its parameters among these ids?"""
-    return any(id(parameter) in trained for parameter in module.parameters())
+    return any(id(parameter) in trained for parameter in parameters_of_module(module))
 
 
 def prefix_for(module: torch.nn.Module, wrappers: list[torch.nn.Module], taken: set[str]) -> str:

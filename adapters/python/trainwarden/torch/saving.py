@@ -16,6 +16,7 @@ from ..errors import Error
 from .. import faults
 from . import listeners, trainers
 from .loading import load_state
+from .module_tree import modules_of, parameters_of_module
 from .naming import variable_name
 from .roots import Model
 from .wrappers import unwrapped
@@ -48,7 +49,7 @@ class StateSaver:
         self._trainings.append(weakref.ref(training))
 
     def remove(self, training: Training) -> None:
-        self._trainings = [other for other in self._trainings if other() not in (None, training)]
+        self._trainings = [other for other in self._trainings if other() is not None and other() is not training]
 
     def __call__(self, step: int, request: CheckpointRequest) -> str:
         hook = self._hook()
@@ -126,10 +127,10 @@ def _optimizer_names(optimizers: Iterable[Optimizer]) -> dict[str, Optimizer]:
 def _check_whole(model: Model) -> None:
     """Refuses what this process has only a part of: gathering it would wait for others, who may not be asked."""
     module = _module_of(model)
-    kinds = {type(part).__name__ for part in (*model.entries, *module.modules())}
+    kinds = {type(part).__name__ for part in (*model.entries, *modules_of(module))}
     if "FullyShardedDataParallel" in kinds:
         raise ValueError(_SPREAD.format(model.path, "FullyShardedDataParallel"))
-    for parameter in module.parameters():
+    for parameter in parameters_of_module(module):
         if hasattr(parameter, "ds_id"):
             raise ValueError(_SPREAD.format(model.path, "DeepSpeed"))
         if type(parameter).__name__ == "DTensor" or type(getattr(parameter, "data", None)).__name__ == "DTensor":

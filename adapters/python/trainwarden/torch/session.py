@@ -24,6 +24,7 @@ from .descriptions import describe_loader
 from .hidden_steps import HiddenSteps, has_compiled
 from .loss_options import LossOptions, options_of_module
 from .models import KnownModel, Models
+from .module_tree import is_training
 from .opening import close_at_exit, is_data_worker, open_hook
 from .own_updates import OwnUpdates
 from .phases import Phases
@@ -42,6 +43,9 @@ from .transforms import depth_of_gradients
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
 _MAX_STRANGERS = 64
+# So many calls of models, with gradients or without, are told before a backward pass, and of modules in a step that are not
+# the same model again and again: a policy that acts, a cell that is called for each place of a sequence.
+_MAX_TOLD, _MAX_TOLD_MODULES = 64, 2048
 # Batches that are remembered of what came before the first call of a model.
 _MAX_EARLY = 4
 
@@ -57,6 +61,7 @@ class Session(SignalListener, Training):
         self._early: deque[tuple[Batch, Optional[dict[str, Any]]]] = deque(maxlen=_MAX_EARLY)  # taken before that
         self._early_loaders: deque[str] = deque(maxlen=_MAX_EARLY)  # begun before that
         self._start = StartTimes()
+        self._opening = threading.Lock()
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
         self._models = Models()
@@ -68,6 +73,8 @@ class Session(SignalListener, Training):
         self._depth = 0  # of calls of models within each other
         self._backward_depth = 0
         self._forwards = 0  # in this step
+        self._told = [0, 0]  # calls of models without and with gradients since it, or a backward pass in it, began
+        self._told_modules = 0  # calls of all modules in it
         self._strangers = 0  # modules for which the models were looked at again
         self._unfinished = 0  # id of a module that is called before its model is whole
         self._has_news = False  # an optimizer was made since the models were looked at
@@ -87,16 +94,32 @@ class Session(SignalListener, Training):
         if model is not None:
             self._depth += 1
             if self._depth == 1:
-                self._begin_forward(recorder, model, args, kwargs)
+                self._count_told(model)
+                self._begin_forward(recorder, model, module, args, kwargs)
                 recorder.examiner.forward_begins(model, module, args, kwargs)
         elif self._depth == 0:
             recorder.examiner.stranger_begins(module)
         if (recorder.activations.wanted or recorder.examiner.looks_at_calls) and self._sees_activations():
+            self._told_modules += 1
+            if self._told_modules == _MAX_TOLD_MODULES:
+                self._tell_less(self.wants.passing)
             self._look_at_stranger(recorder, module)
             if recorder.examiner.looks_at_calls:
                 recorder.examiner.module_begins(module, args, kwargs)
         if recorder.activations.wanted and self._sees_activations():
             recorder.activations.save_inputs(module, args, kwargs)
+
+    def _count_told(self, model: KnownModel) -> None:
+        """A model is called, outermost. After some such calls in a row nobody is told of more."""
+        with_gradients = torch.is_grad_enabled()
+        self._told[with_gradients] += 1
+        if self._told[with_gradients] == _MAX_TOLD and self.wants.quiet is None and self._mode == "train":
+            self._tell_less(listeners.Passing(frozenset(map(id, model.entries)), with_gradients))
+
+    def _tell_less(self, passing: listeners.Passing) -> None:
+        """Until the step ends, of these and of the modules in models nothing."""
+        self.wants = self.wants._replace(passing=passing, all_calls=False, calls=frozenset())
+        interception.update_wants()
 
     def call_ends(self, module: torch.nn.Module, output: Any) -> None:
         self._end_unfinished(module)
@@ -173,6 +196,7 @@ class Session(SignalListener, Training):
         if has_own_updates:
             self._begin_own_updates(recorder)
         self._backward_depth += 1
+        self._told = [0, 0]
         if self._backward_depth == 1:
             self._end_hidden_step(recorder)
             recorder.begin_backward(tensors)
@@ -289,6 +313,14 @@ class Session(SignalListener, Training):
         if is_data_worker():
             self._leave_process()
             return None
+        if not self._opening.acquire(blocking=False):
+            return None  # another thread begins its training, which is the one that is captured
+        try:
+            return self._recorder or self._open(module, is_trained)
+        finally:
+            self._opening.release()
+
+    def _open(self, module: Optional[torch.nn.Module], is_trained: bool) -> Optional[Recorder]:
         if module is not None and (self._unfinished or is_unfinished(module)):
             self._unfinished = self._unfinished or id(module)
             return None
@@ -381,7 +413,8 @@ class Session(SignalListener, Training):
     def _begin_step(self, recorder: Recorder) -> None:
         """A step begins, perhaps in another mode: what of it is wanted?"""
         recorder.begin_step(self._mode)
-        self._forwards = 0
+        self._forwards = self._told_modules = 0
+        self._told = [0, 0]
         interception.take_quiet_begin()
         compiled = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
         suspects = compiled or self._own.optimizer is not None
@@ -423,12 +456,13 @@ class Session(SignalListener, Training):
     # Forward passes and modes.
 
     def _begin_forward(
-        self, recorder: Recorder, model: KnownModel, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, recorder: Recorder, model: KnownModel, called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         if self._has_news and not self._models.any_trained:
             self._look_again()  # the model was only asked until now
         self._end_hidden_step(recorder)
-        self._report_all()  # nobody is notified of a call that could be counted, unless the step goes on for too long
+        if not self._is_counted(called):
+            self._report_all()
         mode = self._mode_of(model)
         if mode is not None:
             if mode != self._mode:
@@ -444,6 +478,10 @@ class Session(SignalListener, Training):
             recorder.signals.forward_begins(id(model), args, kwargs)
             recorder.phases.begin("forward")
 
+    def _is_counted(self, called: torch.nn.Module) -> bool:
+        """Is it one whose calls are counted, of which one is told now and then in a step that goes on for long?"""
+        return self.wants.quiet is not None and id(called) in self.wants.quiet.in_train and is_training(called)
+
     def _end_forward(self, recorder: Recorder, output: Any) -> None:
         recorder.phases.end("forward")
         recorder.losses.see_output(output)
@@ -457,7 +495,7 @@ class Session(SignalListener, Training):
             return None
         if not model.trained_by:
             return "eval" if averages.begins_evaluation(model, self._models, self._train_steps()) else None
-        if root.training or (model.trains_in_eval and torch.is_grad_enabled()):
+        if is_training(root) or (model.trains_in_eval and torch.is_grad_enabled()):
             return "train"
         others = (other for other in self._models if other is not model and self._is_training(other))
         if any(others):
@@ -476,7 +514,7 @@ class Session(SignalListener, Training):
 
     def _is_training(self, model: KnownModel) -> bool:
         root = model.module
-        return root is not None and root.training and any(map(self._cycle.is_in_use, model.trained_by))
+        return root is not None and is_training(root) and any(map(self._cycle.is_in_use, model.trained_by))
 
     def _set_mode(self, recorder: Recorder, mode: str) -> None:
         if self._forwards > 0 or interception.take_quiet_begin():
@@ -526,7 +564,8 @@ class Session(SignalListener, Training):
             self._cycle.end()
             self._forwards = 0
             interception.take_quiet_begin()
-            if not recorder.examiner.is_light or self._has_news:
+            self._told = [0, 0]
+            if not recorder.examiner.is_light or self._has_news or self.wants.passing.models:
                 self._begin_step(recorder)
             return
         if self._mode == "train":

@@ -14,14 +14,15 @@ from typing import Any, Iterable, Optional
 import torch
 
 from .flat import Shard
+from .module_tree import modules_of, named_modules, own_parameters
 from .roots import NamedParameter
 
 
 def batch_group(root: torch.nn.Module) -> Optional[int]:
     """The first rank of those that get the same batches as this one, as they share the model; None when none does."""
     ranks: set[int] = set()
-    for module in root.modules():
-        for parameter in module.parameters(recurse=False):
+    for module in modules_of(root):
+        for parameter in own_parameters(module):
             mesh = getattr(parameter, "device_mesh", None)
             if mesh is not None:
                 ranks.update(_ranks_along(mesh, _shared_dimensions(parameter, _data_dimensions(root, module))))
@@ -77,7 +78,7 @@ def _data_dimensions(root: torch.nn.Module, module: torch.nn.Module) -> frozense
 
 def _owners(root: torch.nn.Module, module: torch.nn.Module) -> Iterable[torch.nn.Module]:
     """The module and those that it lies in, the innermost first."""
-    path = next((name for name, each in root.named_modules() if each is module), "")
+    path = next((name for name, each in named_modules(root) if each is module), "")
     parts = path.split(".") if path else []
     return [root.get_submodule(".".join(parts[:count])) for count in range(len(parts), -1, -1)]
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import time
-import weakref
 from collections import deque
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -19,6 +16,8 @@ from .bad_samples import Taken
 from .examination import loaded_files, program_calls
 from .exchange import innermost, is_plain, put_around
 from .frames import place_in_program
+from .gates import Around
+from .identity import ByIdentity
 from .waits import WAITS
 
 Notify = Callable[..., None]
@@ -35,113 +34,81 @@ class Batch(NamedTuple):
     number: int
 
 
-def wrap(is_wanted: Asks, are_batches_wanted: Asks, is_timed: Asks, notify: Notify) -> list[Callable[..., Any]]:
-    """`notify(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch.
-
-    While `is_timed()` it is reported when a phase begins and ends. What torch.compile looks at asks first, and takes the
-    answer for a constant.
-    """
+def wrap(is_wanted: Asks, are_batches_wanted: Asks, is_timed: Asks, notify: Notify) -> None:
+    """`notify(method, ...)` calls the method of that name of SignalListener. While `is_timed()` it is reported when a phase
+    begins and ends."""
     when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(are_batches_wanted, notify))
     _wrap_save(is_wanted, notify)
     _wrap_load()
-    return [
-        *_wrap_zero_grad(Optimizer, is_timed, is_wanted, notify),
-        *_wrap_zero_grad(torch.nn.Module, is_timed, is_wanted, notify),
-        *_wrap_clipping(is_timed, is_wanted, notify),
-        *_wrap_scaler(is_timed, is_wanted, notify),
-        *program_calls.watch(),
-    ]
+    for owner in (Optimizer, torch.nn.Module):
+        _wrap_zero_grad(owner, is_timed, is_wanted, notify)
+    _wrap_clipping(is_timed, is_wanted, notify)
+    _wrap_scaler(is_timed, is_wanted, notify)
+    program_calls.watch()
 
 
-class _Phase:
-    """Is reported while it is entered."""
+def _phase(name: str, is_timed: Callable[..., bool], notify: Notify, then: Callable[..., None]) -> Around:
+    """Reports a phase around a function while is_timed(*args) says so; then(args, kwargs, result) follows it."""
 
-    __slots__ = ("_notify", "_name")
+    def begins(*args: Any, **kwargs: Any) -> Any:
+        if not is_timed(*args):
+            return None
+        notify("phase_begins", name)
+        return args, kwargs
 
-    def __init__(self, notify: Notify, name: str) -> None:
-        self._notify = notify
-        self._name = name
+    def ends(call: Any, result: Any) -> None:
+        notify("phase_ends", name)
+        then(*call, result)
 
-    def __enter__(self) -> None:
-        self._notify("phase_begins", self._name)
-
-    def __exit__(self, *raised: object) -> None:
-        self._notify("phase_ends", self._name)
+    return Around(begins, ends, lambda call: notify("phase_ends", name))
 
 
-def _wrap_zero_grad(owner: Any, is_timed: Asks, is_wanted: Asks, notify: Notify) -> list[Callable[..., Any]]:
-    torch_zero_grad = owner.zero_grad
-
-    @functools.wraps(torch_zero_grad)
-    def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_timed():
-            return torch_zero_grad(self, *args, **kwargs)
-        with _Phase(notify, "zero_grad"):
-            result = torch_zero_grad(self, *args, **kwargs)
+def _wrap_zero_grad(owner: Any, is_timed: Asks, is_wanted: Asks, notify: Notify) -> None:
+    def then(args: Any, kwargs: Any, result: Any) -> None:
         if is_wanted():
-            notify("gradients_zeroed", self)
-        return result
+            notify("gradients_zeroed", args[0])
 
-    gates.signals.put(owner, "zero_grad", torch_zero_grad, zero_grad)
-    return [zero_grad]
+    gates.signals.put(owner, "zero_grad", owner.zero_grad, _phase("zero_grad", lambda *_: is_timed(), notify, then))
 
 
-def _wrap_clipping(is_timed: Asks, is_wanted: Asks, notify: Notify) -> list[Callable[..., Any]]:
-    def clip_norm(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if not is_timed():
-            return torch_function(*args, **kwargs)
-        with _Phase(notify, "clip"):
-            norm = torch_function(*args, **kwargs)
+def _wrap_clipping(is_timed: Asks, is_wanted: Asks, notify: Notify) -> None:
+    def norm_clipped(args: Any, kwargs: Any, norm: Any) -> None:
         if is_wanted():
             notify("gradients_clipped", norm, args[1] if len(args) > 1 else kwargs.get("max_norm"))
-        return norm
 
-    def clip_value(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if not is_timed():
-            return torch_function(*args, **kwargs)
-        with _Phase(notify, "clip"):
-            result = torch_function(*args, **kwargs)
+    def value_clipped(args: Any, kwargs: Any, result: Any) -> None:
         if is_wanted():
             notify("gradients_clipped", None, None, args[1] if len(args) > 1 else kwargs.get("clip_value"))
-        return result
 
-    wrapped = []
-    for name, call in (("clip_grad_norm_", clip_norm), ("clip_grad_value_", clip_value)):
+    for name, then in (("clip_grad_norm_", norm_clipped), ("clip_grad_value_", value_clipped)):
         function = innermost(getattr(torch.nn.utils, name))
         if is_plain(function):
-            put_around(function, call)
-            wrapped.append(call)
-    return wrapped
+            put_around(function, _phase("clip", lambda *_: is_timed(), notify, then))
 
 
-def _wrap_scaler(is_timed: Asks, is_wanted: Asks, notify: Notify) -> list[Callable[..., Any]]:
+def _wrap_scaler(is_timed: Asks, is_wanted: Asks, notify: Notify) -> None:
     scaler = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
-    torch_step, torch_unscale = scaler.step, scaler.unscale_
 
-    @functools.wraps(torch_step)
-    def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_timed() or not self.is_enabled():
-            return torch_step(self, optimizer, *args, **kwargs)
-        if is_wanted():
-            notify("scaler_steps", self, optimizer)
-        with _Phase(notify, "optimizer"):
-            result = torch_step(self, optimizer, *args, **kwargs)
-        if is_wanted():
-            notify("scaler_stepped", optimizer)
-        return result
+    def is_used(scaling: Any, *_: Any) -> bool:
+        return is_timed() and scaling.is_enabled()
 
-    @functools.wraps(torch_unscale)
-    def unscale_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_timed() or not self.is_enabled():
-            return torch_unscale(self, *args, **kwargs)
-        with _Phase(notify, "optimizer"):
-            result = torch_unscale(self, *args, **kwargs)
+    def stepped(args: Any, kwargs: Any, result: Any) -> None:
+        if is_wanted():
+            notify("scaler_stepped", args[1] if len(args) > 1 else kwargs.get("optimizer"))
+
+    def unscaled(args: Any, kwargs: Any, result: Any) -> None:
         if is_wanted():
             notify("gradients_unscaled")
-        return result
 
-    scaler.step, scaler.unscale_ = step, unscale_
-    return [step, unscale_]
+    around = _phase("optimizer", is_used, notify, stepped)
+
+    def step_begins(*args: Any, **kwargs: Any) -> Any:
+        if args and is_used(args[0]) and is_wanted():
+            notify("scaler_steps", args[0], args[1] if len(args) > 1 else kwargs.get("optimizer"))
+        return around.begins(*args, **kwargs)
+
+    gates.exchanged.put(scaler, "step", scaler.step, around._replace(begins=step_begins))
+    gates.exchanged.put(scaler, "unscale_", scaler.unscale_, _phase("optimizer", is_used, notify, unscaled))
 
 
 # Data.
@@ -154,96 +121,98 @@ def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
 
     loader_class: Any = dataloader.DataLoader
     iterator_class: Any = dataloader._BaseDataLoaderIter
-    drawn: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()  # by iterator
-    epochs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # begun, by loader
-    epoch_of: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # by iterator
-    made_at: weakref.WeakKeyDictionary[Any, Optional[str]] = weakref.WeakKeyDictionary()  # by loader and by iterator
-    torch_init = loader_class.__init__
-    torch_iter, torch_next = loader_class.__iter__, iterator_class.__next__
-    torch_next_index, torch_reset = iterator_class._next_index, iterator_class._reset
+    drawn: ByIdentity[deque[Any]] = ByIdentity()  # by iterator
+    epochs: ByIdentity[int] = ByIdentity()  # begun, by loader
+    epoch_of: ByIdentity[int] = ByIdentity()  # by iterator
+    made_at: ByIdentity[Optional[str]] = ByIdentity()  # by loader and by iterator
 
-    @functools.wraps(torch_init)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        torch_init(self, *args, **kwargs)
-        with contextlib.suppress(TypeError):  # a class of the program's that compares its loaders has no hash
-            made_at[self] = place_in_program()
+    def made(loader: Any, result: Any) -> None:
+        made_at[loader] = place_in_program()
 
-    @functools.wraps(torch_iter)
-    def __iter__(self: Any) -> Any:
-        begin = _clock_ns()
-        with _Phase(notify, "data_start"):  # in every step, as checkpoints are
-            iterator = torch_iter(self)
+    def starts(loader: Any) -> Any:
+        notify("phase_begins", "data_start")  # in every step, as checkpoints are
+        return loader, _clock_ns()
+
+    def started(start: Any, iterator: Any) -> None:
+        loader, begin = start
+        notify("phase_ends", "data_start")
         WAITS.started(iterator, _clock_ns() - begin)
-        notify("loader_started", self)
-        epoch_of[iterator] = epochs[self] = epochs.get(self, -1) + 1
-        made_at[iterator] = made_at.get(self)
-        return iterator
+        notify("loader_started", loader)
+        epoch_of[iterator] = epochs[loader] = epochs.get(loader, -1) + 1
+        made_at[iterator] = made_at.get(loader)
 
-    @functools.wraps(torch_reset)
-    def _reset(self: Any, *args: Any, **kwargs: Any) -> Any:
-        drawn[self] = deque()
-        return torch_reset(self, *args, **kwargs)
+    def reset(iterator: Any, *args: Any, **kwargs: Any) -> None:
+        drawn[iterator] = deque()
 
-    @functools.wraps(torch_next_index)
-    def _next_index(self: Any) -> Any:
-        index = torch_next_index(self)
-        queue = drawn.get(self)
+    def index_drawn(iterator: Any, index: Any) -> None:
+        queue = drawn.get(iterator)
         if queue is None:
-            queue = drawn[self] = deque()
+            queue = drawn[iterator] = deque()
         queue.append(index)
-        return index
 
-    counted_next = WAITS.counting(torch_next)
-
-    @functools.wraps(torch_next)
-    def __next__(self: Any) -> Any:
-        batch = counted_next(self)
-        queue = drawn.get(self)
+    def batch_given(wait: Any, batch: Any) -> None:
+        iterator = wait[0]
+        WAITS.ends(wait)
+        queue = drawn.get(iterator)
         index = queue.popleft() if queue else None
         if is_wanted():
-            in_order = getattr(self, "_in_order", True)
-            taken = Taken(batch, getattr(self, "_dataset", None), self._num_workers, made_at.get(self))
-            notify("batch_taken", Batch(index if in_order else None, epoch_of.get(self, 0), self._num_yielded - 1), taken)
-        return batch
+            in_order = getattr(iterator, "_in_order", True)
+            taken = Taken(batch, getattr(iterator, "_dataset", None), iterator._num_workers, made_at.get(iterator))
+            place = Batch(index if in_order else None, epoch_of.get(iterator, 0), iterator._num_yielded - 1)
+            notify("batch_taken", place, taken)
 
-    loader_class.__init__ = __init__
-    loader_class.__iter__, iterator_class.__next__ = __iter__, __next__
-    iterator_class._next_index, iterator_class._reset = _next_index, _reset
+    for owner, name, around in (
+        (loader_class, "__init__", Around(lambda loader, *_, **__: (loader,), lambda note, _: made(note[0], _))),
+        (loader_class, "__iter__", Around(starts, started, lambda start: notify("phase_ends", "data_start"))),
+        (iterator_class, "__next__", Around(WAITS.begins, batch_given, WAITS.fails)),
+        (iterator_class, "_next_index", Around(lambda iterator: (iterator,), lambda note, index: index_drawn(note[0], index))),
+        (iterator_class, "_reset", Around(reset)),
+    ):
+        gates.exchanged.put(owner, name, getattr(owner, name), around)
 
 
 # Checkpoints.
 
 
 def _wrap_save(is_wanted: Asks, notify: Notify) -> None:
-    def save(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if resuming.is_on():
-            torch_function = functools.partial(resuming.save, torch_function)
-        begin = _clock()
-        with _Phase(notify, "checkpoint"):
-            result = torch_function(*args, **kwargs)
-        if not is_wanted():
-            return result
-        what = args[0] if args else kwargs.get("obj")
-        file = args[1] if len(args) > 1 else kwargs.get("f")
-        notify("checkpoint_saved", what, file, _clock() - begin)
-        return result
+    def begins(*args: Any, **kwargs: Any) -> Any:
+        notify("phase_begins", "checkpoint")
+        saving = _clock(), resuming.save_begins(args, kwargs)
+        call = (args, kwargs, *saving)
+        return call if saving[1] is None else (call, saving[1].args, saving[1].kwargs)
+
+    def ends(call: Any, result: Any) -> None:
+        args, kwargs, begin, partial = call
+        if partial is not None:
+            partial.put()
+        notify("phase_ends", "checkpoint")
+        if is_wanted():
+            what = args[0] if args else kwargs.get("obj")
+            notify("checkpoint_saved", what, args[1] if len(args) > 1 else kwargs.get("f"), _clock() - begin)
+
+    def fails(call: Any) -> None:
+        if call[3] is not None:
+            call[3].drop()
+        notify("phase_ends", "checkpoint")
 
     function = innermost(torch.save)
     if is_plain(function):
-        put_around(function, save)
+        put_around(function, Around(begins, ends, fails))
 
 
 def _wrap_load() -> None:
     """Where a job goes on is seen by the checkpoint that it loads, and what of it the program makes no use of."""
+
+    def begins(*args: Any, **kwargs: Any) -> Any:
+        return args, kwargs
+
+    def ends(call: Any, result: Any) -> None:
+        resuming.loaded(*call)
+        _note_loaded(result)
+
     function = innermost(torch.load)
     if is_plain(function) and (resuming.is_on() or program_calls.is_on()):
-        put_around(function, _load)
-
-
-def _load(torch_load: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    result = resuming.load(torch_load, *args, **kwargs) if resuming.is_on() else torch_load(*args, **kwargs)
-    _note_loaded(result)
-    return result
+        put_around(function, Around(begins, ends))
 
 
 @faults.guarded("look at what torch.load() gave")

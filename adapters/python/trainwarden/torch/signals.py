@@ -22,6 +22,7 @@ from .bridge import Bridge
 from .checkpoints import Checkpoints
 from .descriptions import Descriptions, describe_loader
 from .memory_use import MemoryUse
+from .module_tree import is_training, modules_of, parameters_of_module
 from .phases import Phases
 from .random_states import remember_random_states
 from .roots import Model
@@ -153,7 +154,7 @@ class Signals:
     def add_model(self, model: Model) -> None:
         self._models.append(model)
         root = model.module
-        modules: Iterable[torch.nn.Module] = root.modules() if root is not None else ()
+        modules: Iterable[torch.nn.Module] = modules_of(root) if root is not None else ()
         self.modal |= {id(module) for module in modules if _depends_on_mode(module)}
         group = batch_group(root) if root is not None else None
         self._batch_group = group if group is not None else self._batch_group
@@ -354,7 +355,7 @@ class Signals:
     def _is_dropout_kept(self, ran: list[int]) -> bool:
         """Whoever evaluates a model and puts all these into training mode again does so on purpose (Monte-Carlo dropout)."""
         roots = [each.module for each in self._models if each.module is not None]
-        return all(modes == interception.IN_TRAIN for modes in ran) and bool(roots) and not any(each.training for each in roots)
+        return all(modes == interception.IN_TRAIN for modes in ran) and bool(roots) and not any(map(is_training, roots))
 
     def _describe(self) -> None:
         optimizers = [each for each in (reference() for reference in self._optimizers) if each is not None]
@@ -390,7 +391,7 @@ def _depends_on_mode(module: torch.nn.Module) -> bool:
 
 def _count_trainable(model: Model) -> int:
     root = model.module
-    return sum(parameter.requires_grad for parameter in root.parameters()) if root is not None else 0
+    return sum(parameter.requires_grad for parameter in parameters_of_module(root)) if root is not None else 0
 
 
 def _places_of(batches: list[Batch]) -> Optional[Any]:

@@ -8,6 +8,8 @@ from typing import Optional
 import torch
 from torch.optim import Optimizer
 
+from .identity import ByIdentity
+
 # So many parameters of an optimizer are looked at.
 _SAMPLE = 4
 
@@ -51,7 +53,7 @@ class StaleGradients:
     """Of all optimizers of a training."""
 
     def __init__(self) -> None:
-        self._samples: weakref.WeakKeyDictionary[Optimizer, _Sample] = weakref.WeakKeyDictionary()
+        self._samples: ByIdentity[_Sample] = ByIdentity()
         self._since = self._last = 0  # steps that were looked at one after the other
 
     def see_zeroed(self, owner: object) -> None:

@@ -6,6 +6,7 @@ wrong in it is left out: a stall is rare, and a training that goes on must not h
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import sys
@@ -48,7 +49,8 @@ class StallWatch:
 
     def start(self) -> None:
         try:
-            threading.Thread(target=self._run, name="trainwarden stalls", daemon=True).start()
+            # Not one of the module threading: programs wait for all that threading.enumerate() lists.
+            _thread.start_new_thread(self._run, ())
         except RuntimeError:  # no thread can be started: stalls are not told
             self._is_stopped.set()
 

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import torch
 
-from .activations import tensors_in
+from .contents import is_plain_tensor, tensors_in
 
 
 class Throughput:
@@ -36,6 +36,6 @@ class Throughput:
 
 def _batch_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Optional[torch.Tensor]:
     """The first input that can be a batch."""
-    named = kwargs.get("input_ids")
-    tensors = [named] if isinstance(named, torch.Tensor) else [*tensors_in(args), *tensors_in(kwargs)]
-    return next((tensor for tensor in tensors if tensor.ndim > 0), None)
+    named: Any = kwargs.get("input_ids")
+    tensors = [named] if is_plain_tensor(named) else tensors_in((args, kwargs))
+    return next((tensor for tensor in tensors if is_plain_tensor(tensor) and tensor.ndim > 0), None)

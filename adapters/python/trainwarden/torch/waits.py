@@ -39,30 +39,30 @@ class Waits:
     def total_ns(self) -> int:
         return self._before_ns + self._source_ns
 
-    def counting(self, torch_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """torch_next(iterator), on the clock. A closure: it runs for each batch."""
-        clock, waits = _clock, self
+    def begins(self, iterator: Any) -> Any:
+        """The next batch of this iterator is asked for: what ends() and fails() get."""
+        timed = self.timed
+        if timed is not None:
+            self.queue = loader_queue.look(iterator) or self.queue
+            timed("phase_begins", "data_wait")
+            self.timed = None  # one loader may draw from another
+        return iterator, _clock(), timed, None
 
-        def counted_next(iterator: Any) -> Any:
-            if waits.timed is not None:
-                return waits._timed_next(waits.timed, counted_next, iterator)
-            begin = clock()
-            batch = torch_next(iterator)
-            # An iterator has one thread that draws from it: which, is asked once.
-            if id(iterator) == waits._source or waits._change(id(iterator)):
-                waits._source_ns += clock() - begin
-                waits._batches += 1
-            return batch
+    def ends(self, wait: Any) -> None:
+        """The batch is there."""
+        iterator, begin, timed, _ = wait
+        # An iterator has one thread that draws from it: which, is asked once.
+        if id(iterator) == self._source or self._change(id(iterator)):
+            self._source_ns += _clock() - begin
+            self._batches += 1
+        self._end_phase(timed)
 
-        return counted_next
+    def fails(self, wait: Any) -> None:
+        """There is none, or the program's code has raised."""
+        self._end_phase(wait[2])
 
-    def _timed_next(self, timed: Callable[..., None], counted_next: Callable[[Any], Any], iterator: Any) -> Any:
-        self.queue = loader_queue.look(iterator) or self.queue
-        timed("phase_begins", "data_wait")
-        self.timed = None  # one loader may draw from another
-        try:
-            return counted_next(iterator)
-        finally:
+    def _end_phase(self, timed: Optional[Callable[..., None]]) -> None:
+        if timed is not None:
             self.timed = timed
             timed("phase_ends", "data_wait")
 

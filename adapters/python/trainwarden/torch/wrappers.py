@@ -7,6 +7,8 @@ from typing import Mapping, NamedTuple, Optional
 
 import torch
 
+from .contents import attributes_of
+from .module_tree import is_module, named_modules, parameters_of_module
 from .naming import model_name
 
 _Kinds = Mapping[tuple[str, str], str]
@@ -37,8 +39,8 @@ def wrapped_by(module: torch.nn.Module) -> Optional[torch.nn.Module]:
     inner = _inside(module)
     if inner is None:
         return None
-    known = {id(parameter) for parameter in inner.parameters()}
-    return inner if all(id(parameter) in known for parameter in module.parameters()) else None
+    known = {id(parameter) for parameter in parameters_of_module(inner)}
+    return inner if all(id(parameter) in known for parameter in parameters_of_module(module)) else None
 
 
 def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
@@ -73,7 +75,7 @@ class Paths:
     def __init__(self, root: torch.nn.Module) -> None:
         self._wrapped: set[str] = set()  # paths of what lies in a wrapper
         self._extended: set[str] = set()
-        for path, module in root.named_modules():
+        for path, module in named_modules(root):
             facts = _facts_of(type(module))
             for attribute, paths in ((facts.wrapped, self._wrapped), (facts.extended, self._extended)):
                 if attribute is not None:
@@ -118,6 +120,6 @@ def _facts_of(kind: type) -> _Facts:
 
 def _inside(module: torch.nn.Module) -> Optional[torch.nn.Module]:
     attribute = _facts_of(type(module)).wrapped
-    modules = module.__dict__.get("_modules") if attribute is not None else None
+    modules = attributes_of(module).get("_modules") if attribute is not None else None
     inner = modules.get(attribute) if modules else None
-    return inner if isinstance(inner, torch.nn.Module) else None
+    return inner if is_module(inner) else None

@@ -6,12 +6,15 @@ in that of the discriminator, or are pulled in the same direction, it helps the 
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import torch
 
 from ... import faults
+from ..contents import is_plain_tensor
+from ..listeners import at_work
 from .batches import tensors_in
+from .held import Held
 from .numbers import Numbers, is_measurable
 
 _MAX_KEPT = 16
@@ -20,23 +23,27 @@ _NOISY, _MIN_ELEMENTS = 0.5, 64
 
 
 class Adversaries:
-    """Of one step."""
+    """Of one step. Holds no graph: a hook of ours lies in it, which is removed when the step ends."""
 
     def __init__(self) -> None:
-        self._made: list[torch.Tensor] = []  # outputs of models
-        self._answers: list[tuple[torch.Tensor, str]] = []  # to inputs that are "real", "fake", or "made" in this step
+        self._held = Held()
+        self._made: list[Callable[[], Optional[torch.Tensor]]] = []  # outputs of models
+        # To inputs that are "real", "fake", or "made" in this step.
+        self._answers: list[tuple[Callable[[], Optional[torch.Tensor]], str]] = []
         self._asked: Optional[str] = None
         self._targets: dict[str, torch.Tensor] = {}
-        self._pulls: dict[str, torch.Tensor] = {}  # the gradient of the answers, smallest and largest together, where it has one sign
+        # The gradient of the answers, smallest and largest together, where it has one sign.
+        self._pulls: dict[str, torch.Tensor] = {}
+        self._hooks: list[Any] = []  # their handles
         self._ranges: dict[tuple[int, str], torch.Tensor] = {}  # of what a model got that is "real", or "made"
         self._noise: Optional[torch.Tensor] = None  # that was added to samples, as a standard deviation
 
     def forward_begins(self, model: Optional[torch.nn.Module], args: Any) -> None:
         given = next(tensors_in(args), None)
         self._asked = None
-        if given is None or not given.is_floating_point():
+        if given is None or not is_plain_tensor(given) or not given.is_floating_point():
             return
-        made = next((each for each in self._made if _is_of(given, each)), None)
+        made = next((each for each in map(_value_of, self._made) if each is not None and _is_of(given, each)), None)
         self._asked = ("made" if given.requires_grad else "fake") if made is not None else "real"
         if made is not None and made.data_ptr() != given.data_ptr() and self._noise is None:
             self._noise = (given.detach() - made.detach()).float().std()
@@ -46,29 +53,32 @@ class Adversaries:
 
     def forward_ends(self, output: Any) -> None:
         given = next(tensors_in(output), None)
-        if given is None or len(self._made) >= _MAX_KEPT:
+        if given is None or not is_plain_tensor(given) or len(self._made) >= _MAX_KEPT:
             return
-        self._made.append(given)
+        self._made.append(self._held.hold(given))
         if self._asked is not None:
-            self._answers.append((given, self._asked))
+            self._answers.append((self._made[-1], self._asked))
             self._watch_pull(given, self._asked)
 
     def _watch_pull(self, answer: torch.Tensor, asked: str) -> None:
-        @faults.guarded("see which way a loss pulls the answers of a model")
-        def see(gradient: torch.Tensor) -> None:
-            low, high = torch.aminmax(gradient.detach().float())
-            is_one_way = (low >= 0) | (high <= 0)
-            self._pulls.setdefault(asked, torch.where(is_one_way, low + high, low * float("nan")))
-
         if answer.requires_grad and is_measurable(answer) and answer.numel() > 0:
-            answer.register_hook(see)
+            self._hooks.append(answer.register_hook(_pull_into(self._pulls, asked)))
+
+    def let_go(self) -> None:
+        """The step ends, or a backward pass that may never come is no longer waited for."""
+        hooks, self._hooks = self._hooks, []
+        for each in hooks:
+            each.remove()
+        self._made, self._answers = [], []
 
     def compared(self, inputs: Any) -> None:
         """By a loss function: answers with a target."""
         pair = list(tensors_in(inputs))[:2]
         if len(pair) < 2 or not is_measurable(pair[1]) or pair[1].numel() == 0 or not pair[1].is_floating_point():
             return
-        asked = next((asked for answer, asked in self._answers if answer.data_ptr() == pair[0].data_ptr()), None)
+        known = [(_value_of(answer), asked) for answer, asked in self._answers]
+        place = pair[0].data_ptr()
+        asked = next((asked for answer, asked in known if answer is not None and answer.data_ptr() == place), None)
         if asked is not None and asked not in self._targets:
             low, high = torch.aminmax(pair[1].detach())
             self._targets[asked] = torch.where(low == high, low, low * float("nan"))
@@ -90,6 +100,24 @@ class Adversaries:
                 noise = real.new_zeros(1) if self._noise is None else self._noise.reshape(1)
                 numbers.add("adversary_ranges", torch.cat([real, made, noise]))
                 return
+
+
+def _value_of(held: Callable[[], Optional[torch.Tensor]]) -> Optional[torch.Tensor]:
+    return held()
+
+
+def _pull_into(pulls: dict[str, torch.Tensor], asked: str) -> Callable[[torch.Tensor], None]:
+    """A hook for an answer, which knows nothing but where its result goes: what lies in a graph and leads to that graph is a
+    cycle that Python's collector does not see."""
+
+    @faults.guarded("see which way a loss pulls the answers of a model")
+    def see(gradient: torch.Tensor) -> None:
+        with at_work(), torch.no_grad():
+            low, high = torch.aminmax(gradient.detach().float())
+            is_one_way = (low >= 0) | (high <= 0)
+            pulls.setdefault(asked, torch.where(is_one_way, low + high, low * float("nan")))
+
+    return see
 
 
 def _is_of(given: torch.Tensor, made: torch.Tensor) -> bool:

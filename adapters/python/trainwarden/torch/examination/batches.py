@@ -6,6 +6,7 @@ from typing import Any, Iterator, Optional
 
 import torch
 
+from .. import contents
 from ..loss_options import LossOptions
 from .numbers import Numbers, is_measurable
 from .padding import up_to_the_end
@@ -20,20 +21,14 @@ _PRINTED_ROWS = 64
 _TINY = 1e-12
 
 
-def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif depth < 3 and isinstance(value, (list, tuple)):
-        for each in value[:16]:
-            yield from tensors_in(each, depth + 1)
-    elif depth < 3 and isinstance(value, dict):
-        for each in list(value.values())[:16]:
-            yield from tensors_in(each, depth + 1)
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """The first ones."""
+    return iter(contents.tensors_in(value, max_depth=4, max_items=64))
 
 
 def first_tensor(args: Any) -> Optional[torch.Tensor]:
     """Of the positional arguments of a call."""
-    return next((each for each in args if isinstance(each, torch.Tensor)), None) if isinstance(args, tuple) else None
+    return next((each for each in args if contents.is_tensor(each)), None) if type(args) is tuple else None
 
 
 def add_spread(numbers: Numbers, name: str, value: torch.Tensor) -> None:

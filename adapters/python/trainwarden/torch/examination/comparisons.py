@@ -10,6 +10,9 @@ from typing import Any, Callable, Optional
 import torch
 
 from ... import faults
+from .. import gates
+from ..contents import is_plain_tensor
+from ..listeners import at_work
 from .numbers import is_measurable
 from .taken_labels import TakenLabels
 
@@ -37,7 +40,7 @@ class Comparisons:
         if self._put or any(name in vars(torch.Tensor) for name in (*takers, *out)):
             return  # somebody else stands there
         for name, take in takers.items():
-            self._put[name] = _around(getattr(torch.Tensor, name), take)
+            self._put[name] = _comparing(getattr(torch.Tensor, name), take)
         for name in out:
             self._put[name] = _giving_out(getattr(torch.Tensor, name), self._see_taken)
         for name, ours in self._put.items():
@@ -58,7 +61,7 @@ class Comparisons:
 
     def call_ends(self, output: Any) -> None:
         self._is_inside = False
-        if isinstance(output, torch.Tensor) and is_measurable(output) and output.is_floating_point():
+        if is_measurable(output) and output.is_floating_point():
             self._taken.answered(output.detach())
             if output.device.type == "cpu":
                 self._outputs = [*self._outputs[:1], _beginning(output)]
@@ -67,7 +70,7 @@ class Comparisons:
 
     @faults.guarded("look at labels that the program compares")
     def _take_labels(self, value: Any, other: Any, result: Any) -> None:
-        if _are_labels(value, other) and isinstance(result, torch.Tensor) and len(self._shares) < _MAX_KEPT:
+        if _are_labels(value, other) and is_plain_tensor(result) and len(self._shares) < _MAX_KEPT:
             self._shares.append(result.detach().double().mean())
 
     @faults.guarded("look at labels that the program takes out of torch")
@@ -79,7 +82,7 @@ class Comparisons:
     def _take_difference(self, value: Any, other: Any, result: Any) -> None:
         if self._is_inside or len(self.squares) >= _MAX_KEPT:
             return
-        if not (_are_numbers(value, other) and isinstance(result, torch.Tensor) and result.shape == value.shape):
+        if not (_are_numbers(value, other) and is_plain_tensor(result) and result.shape == value.shape):
             return
         if self._is_output(value) or self._is_output(other):
             self.squares.append(result.detach().double().square().mean())
@@ -94,22 +97,23 @@ class Comparisons:
         return any(_are_mostly_equal(each, beginning) for each in self._outputs)
 
 
-def _around(torch_function: Any, take: Callable[[Any, Any, Any], None]) -> Any:
-    def compare(value: Any, other: Any, *more: Any, **options: Any) -> Any:
-        result = torch_function(value, other, *more, **options)
-        if not more and not options:
-            take(value, other, result)
-        return result
+def _comparing(torch_function: Any, take: Callable[[Any, Any, Any], None]) -> Any:
+    def begins(*operands: Any, **options: Any) -> Any:
+        return None if len(operands) != 2 or options else operands
 
-    return compare
+    def ends(operands: Any, result: Any) -> None:
+        with at_work():
+            take(operands[0], operands[1], result)
+
+    return gates.stand_in(torch_function, gates.Around(begins, ends))
 
 
 def _giving_out(torch_function: Any, see: Callable[[Any], None]) -> Any:
-    def give(value: Any, *more: Any, **options: Any) -> Any:
-        see(value)
-        return torch_function(value, *more, **options)
+    def begins(value: Any, *more: Any, **options: Any) -> None:
+        with at_work():
+            see(value)
 
-    return give
+    return gates.stand_in(torch_function, gates.Around(begins))
 
 
 def _beginning(value: torch.Tensor) -> torch.Tensor:

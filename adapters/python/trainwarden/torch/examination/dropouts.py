@@ -8,6 +8,7 @@ import torch.nn.functional as functional
 
 from .. import gates
 from ..exchange import innermost, is_plain, put_around
+from ..gates import Around
 from .structure import caller_place
 
 _NAMES = ("dropout", "dropout1d", "dropout2d", "dropout3d")  # which drop unless they are told not to
@@ -16,17 +17,14 @@ _place: Optional[str] = None
 _is_armed = False
 
 
-def watch() -> list[Callable[..., Any]]:
-    """Once. Gives the functions put into torch, which stand there only from begin() to end()."""
-    put = []
+def watch() -> None:
+    """Once. Ours stand in torch only from begin() to end()."""
     for name in _NAMES:
         inner = innermost(getattr(functional, name, None))
         if is_plain(inner):
-            switch = put_around(inner, _drop)
+            switch = put_around(inner, Around(_drop))
             switch(False)
             _switches.append(switch)
-            put.append(_drop)
-    return put
 
 
 def begin() -> None:
@@ -50,10 +48,9 @@ def end() -> Optional[str]:
     return _place
 
 
-def _drop(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _drop(*args: Any, **kwargs: Any) -> None:
     global _place
     if _is_armed and _place is None:
         p = args[1] if len(args) > 1 else kwargs.get("p", 0.5)
         if (args[2] if len(args) > 2 else kwargs.get("training", True)) and p:
             _place = caller_place()
-    return torch_function(*args, **kwargs)

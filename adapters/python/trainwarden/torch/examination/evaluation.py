@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import torch
 
+from ..module_tree import is_training
 from . import dropouts
 from .batches import Compared, add_spread, fingerprint, row_prints, telling_input, tensors_in
 from .comparisons import Comparisons
@@ -70,7 +71,7 @@ class Evaluation:
 
     def see_model(self, model: torch.nn.Module) -> None:
         """That is called; trained or not, as an average of weights is."""
-        if not model.training and id(model) not in self._norms and len(self._norms) < _MAX_MODELS:
+        if not is_training(model) and id(model) not in self._norms and len(self._norms) < _MAX_MODELS:
             self._norms[id(model)] = fresh_norms(model)
 
     def call_begins(self, value: Optional[torch.Tensor]) -> None:

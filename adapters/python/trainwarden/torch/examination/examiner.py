@@ -21,6 +21,7 @@ from ... import faults
 from ..logged import number_of
 from ..loss_options import LossOptions
 from ..models import KnownModel
+from ..module_tree import is_training
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients
 from . import printed, program_calls, seeds
@@ -140,6 +141,7 @@ class Examiner:
             self._step = self._last_train_step()
         if not self.is_on:
             return
+        self._let_go()
         self._look, self._prints_now = None, False
         if self._first_steps is None:
             self._first_steps = self._count_steps()
@@ -263,6 +265,10 @@ class Examiner:
         """A model that is trained is called in training mode, without gradients, in a step that is only counted."""
         self._passes.quiet_begins(self._hook.mode_step, args)
 
+    def count_ungraded(self, calls: int) -> None:
+        """There were so many more such calls in the step."""
+        self._passes.count_more_in_training(calls)
+
     def stranger_begins(self, module: torch.nn.Module) -> None:
         """A module is called that no model is known to have, as a copy that holds averages of weights."""
         if self._evaluation is not None:
@@ -299,7 +305,7 @@ class Examiner:
                 evaluation.see_model(known.module)
         if inputs and look is not None and look.see_inputs(model, inputs, wants_gradients):
             self._writer.add_print(self._step, fingerprint(inputs[0]))
-        if evaluation is not None and model is not None and not model.training:
+        if evaluation is not None and model is not None and not is_training(model):
             evaluation.call_begins(first_tensor(args))
         if look is not None and look.modules is not None:
             look.modules.forward_begins(model, args, kwargs)
@@ -425,8 +431,15 @@ class Examiner:
 
     def _drop_look(self) -> None:
         """The step is none of the training's."""
+        self._let_go()
         self._look, self._level = None, _NONE
         self._writer.drop_loss(self._step)
+
+    @_own
+    def _let_go(self) -> None:
+        """Nothing of the program's step is held any longer."""
+        if self._look is not None:
+            self._look.let_go()
 
     @_own
     def _begin_training(self, training: int) -> None:
@@ -527,6 +540,7 @@ class Examiner:
     def close(self) -> None:
         """The run ends: what has not been written is."""
         printed.send_to(None)
+        self._let_go()
         if not self._writer.is_empty or self._passes.forward > 0:
             self._write_last()
 

@@ -5,17 +5,19 @@ A training that goes on without them begins with moments of zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Callable, NamedTuple, Optional
+from collections import OrderedDict, defaultdict
+from typing import Any, NamedTuple, Optional
 
 from torch.optim import Optimizer
 
 from ..exchange import innermost, is_plain, put_around
+from ..gates import Around
 from .weights import settings_of
 
 _MAX_FOUND = 8
 _MAX_ENTRIES = 64
 _DEPTH = 3
+_DICTS = (dict, OrderedDict, defaultdict)  # a class of the program's is not asked
 
 
 class _State(NamedTuple):
@@ -28,13 +30,11 @@ _found: list[_State] = []
 _given = 0
 
 
-def watch() -> list[Callable[..., Any]]:
-    """Once. Gives the functions put into torch."""
+def watch() -> None:
+    """Once."""
     inner = innermost(Optimizer.load_state_dict)
-    if not is_plain(inner):
-        return []
-    put_around(inner, _load_state_dict)
-    return [_load_state_dict]
+    if is_plain(inner):
+        put_around(inner, Around(_note_given))
 
 
 def note(content: Any) -> None:
@@ -53,23 +53,22 @@ def describe(optimizers: list[Optimizer]) -> Optional[dict[str, Any]]:
     return {"optimizers": len(_found), "given": _given, "fits": any(each in trained for each in _found)}
 
 
-def _load_state_dict(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _note_given(*args: Any, **kwargs: Any) -> None:
     global _given
     _given += 1
-    return torch_function(*args, **kwargs)
 
 
 def _states_in(content: Any, depth: int) -> list[_State]:
-    if not isinstance(content, Mapping) or depth == 0:
+    if type(content) not in _DICTS or depth == 0:
         return []
-    groups = content.get("param_groups")
-    if isinstance(groups, list) and isinstance(content.get("state"), Mapping):
-        return [_state_of(groups)] if content["state"] else []
-    return [state for value in list(content.values())[:_MAX_ENTRIES] for state in _states_in(value, depth - 1)]
+    groups, state = content.get("param_groups"), content.get("state")
+    if type(groups) is list and type(state) in _DICTS:
+        return [_state_of(groups)] if state else []
+    return [each for value in list(content.values())[:_MAX_ENTRIES] for each in _states_in(value, depth - 1)]
 
 
 def _state_of(groups: list[Any]) -> _State:
-    read = [group for group in groups[:_MAX_ENTRIES] if isinstance(group, Mapping)]
+    read = [group for group in groups[:_MAX_ENTRIES] if type(group) in _DICTS]
     return _State(tuple((len(group.get("params", ())), _number(group.get("initial_lr", group.get("lr")))) for group in read))
 
 

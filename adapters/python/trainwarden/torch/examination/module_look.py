@@ -7,6 +7,7 @@ from typing import Any, Optional
 import torch
 
 from ..loss_options import LossOptions
+from ..module_tree import children_of
 from .adversaries import Adversaries
 from .batches import Compared
 from .empty_rows import EmptyRows
@@ -15,10 +16,11 @@ from .fed import Fed
 from .layers import Layers
 from .masks import Masks
 from .norms import Norms
-from .numbers import Numbers
+from .numbers import Numbers, is_measurable
 from .states import HandedStates
 
-_MAX_TOKENS = 4
+# So many inputs of embeddings are kept, of up to so many elements.
+_MAX_TOKENS, _MAX_ELEMENTS = 4, 1 << 20
 
 
 class ModuleLook:
@@ -63,12 +65,12 @@ class ModuleLook:
         self._norms.see(path, module, args)
         self._empty_rows.see(module, args)
         self._states.begins(module, args, kwargs)
-        if isinstance(module, torch.nn.Embedding) and args:
-            self._tokens = [*self._tokens[1 - _MAX_TOKENS :], args[0]]
+        if isinstance(module, torch.nn.Embedding) and args and is_measurable(args[0]) and args[0].numel() <= _MAX_ELEMENTS:
+            self._tokens = [*self._tokens[1 - _MAX_TOKENS :], args[0].detach()]
 
     def module_ends(self, module: torch.nn.Module, output: Any) -> None:
         path = self._paths.get(id(module))
-        if path is not None and not module._modules:
+        if path is not None and not children_of(module):
             self._layers.see(path, module, output)
             self._states.ends(module, output)
             self._exchanges.gives(path, output)
@@ -81,8 +83,14 @@ class ModuleLook:
         self._adversaries.compared(inputs)
         self._fed.see(Compared(function, inputs, options), self._tokens)
 
-    def add(self, numbers: Numbers) -> None:
+    def let_go(self) -> None:
+        """What is held of the program's step is given back."""
         self._tokens = []
+        self._adversaries.let_go()
+        self._states.backward_begins()
+
+    def add(self, numbers: Numbers) -> None:
+        self.let_go()
         self._layers.add(numbers)
         self._norms.add(numbers, self.names)
         self._masks.add(numbers)

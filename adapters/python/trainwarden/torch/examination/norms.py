@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from ..module_tree import is_training, modules_of
 from .batches import tensors_in
 from .numbers import Numbers, is_measurable
 
@@ -20,7 +21,7 @@ class Norms:
 
     def see(self, name: str, module: torch.nn.Module, inputs: object) -> None:
         """Before the layer is called, as the call changes its statistics."""
-        if not isinstance(module, torch.nn.modules.batchnorm._BatchNorm) or not module.training:
+        if not isinstance(module, torch.nn.modules.batchnorm._BatchNorm) or not is_training(module):
             return
         if name in self._rows or len(self._rows) >= _MAX_NORMS or module.running_mean is None:
             return
@@ -39,7 +40,7 @@ class Norms:
 def fresh_norms(module: torch.nn.Module) -> list[float]:
     """How many norms the model has, and of how many the running statistics are as they were made. On a GPU, where looking
     would wait for it, none are known."""
-    found = [each for each in module.modules() if isinstance(each, torch.nn.modules.batchnorm._BatchNorm)]
+    found = [each for each in modules_of(module) if isinstance(each, torch.nn.modules.batchnorm._BatchNorm)]
     tracking = [each for each in found if each.running_mean is not None and each.running_var is not None]
     if not tracking or tracking[0].running_mean.device.type != "cpu":
         return [0.0, 0.0]

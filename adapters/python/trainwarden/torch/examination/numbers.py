@@ -7,6 +7,8 @@ from typing import Any, Sequence, Union
 
 import torch
 
+from ..contents import is_plain_tensor
+
 Number = Union[float, int, torch.Tensor]
 
 
@@ -61,10 +63,9 @@ class Numbers:
 def is_measurable(value: Any) -> bool:
     """Is it a tensor whose numbers can be computed with here?"""
     return (
-        isinstance(value, torch.Tensor)
+        is_plain_tensor(value)
         and value.layout is torch.strided
         and not value.is_meta
         and not value.is_quantized
         and not value.is_complex()
-        and type(value) in (torch.Tensor, torch.nn.Parameter)
     )

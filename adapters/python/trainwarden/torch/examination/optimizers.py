@@ -8,6 +8,7 @@ from typing import Optional
 import torch
 from torch.optim import Optimizer
 
+from ..identity import ByIdentity, IdentitySet
 from ..parameters import parameters_in
 
 # New optimizers step without the older ones for so many steps: then those have ended.
@@ -22,16 +23,16 @@ class Optimizers:
 
     def __init__(self) -> None:
         self.remade = 0  # optimizers that took over parameters of an earlier one
-        self._stepped: weakref.WeakSet[Optimizer] = weakref.WeakSet()
-        self._past: weakref.WeakSet[Optimizer] = weakref.WeakSet()
+        self._stepped = IdentitySet()
+        self._past = IdentitySet()
         self._firsts: weakref.WeakValueDictionary[int, torch.Tensor] = weakref.WeakValueDictionary()
         self._is_first = True
         # Those that began since an older one has stepped last, of parameters that none had, and when the first of them did.
-        self._fresh: weakref.WeakSet[Optimizer] = weakref.WeakSet()
+        self._fresh = IdentitySet()
         self._fresh_step = 0
         self._settled = _SETTLED
         self._began = 0  # step of the current training, unless it has gone on
-        self._trainings: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
+        self._trainings: ByIdentity[int] = ByIdentity()
         self._training = self._last_training = 0  # the current one, and the one that began last
 
     def steps(self, optimizer: Optimizer, step: int) -> Optional[int]:
@@ -48,7 +49,7 @@ class Optimizers:
             return None
         if not self.has_settled(step):
             return None
-        self._past = weakref.WeakSet(each for each in self._stepped if each not in self._fresh)
+        self._past = IdentitySet(each for each in self._stepped if each not in self._fresh)
         self._training = self._last_training = self._last_training + 1
         self._began = step
         for each in self._fresh:
@@ -64,10 +65,10 @@ class Optimizers:
         return bool(self._fresh) and step - self._fresh_step >= self._settled
 
     def _go_on(self, optimizer: Optimizer, step: int) -> int:
-        self._training = self._trainings[optimizer]
+        self._training = self._trainings.get(optimizer, self._training)
         self._settled += 1  # it is known now that there are some
         self._end_interruption(step)
-        self._past = weakref.WeakSet(each for each in self._past if self._trainings[each] != self._training)
+        self._past = IdentitySet(each for each in self._past if self._trainings.get(each) != self._training)
         return self._training
 
     def _end_interruption(self, step: int) -> None:

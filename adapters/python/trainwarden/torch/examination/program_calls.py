@@ -4,11 +4,15 @@ models, and what the modules beside this one look for."""
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
+from ...faults import guarded
+from ..contents import is_plain_tensor
 from ..exchange import innermost, is_plain, put_around
+from ..gates import Around
+from ..module_tree import buffers_of, is_module, modules_of, named_parameters
 from . import dropouts, loaded_files, seeds
 
 _MAX_LOADED = 16
@@ -34,18 +38,17 @@ def is_on() -> bool:
     return os.environ.get("TRAINWARDEN_EXAMINE") == "1"
 
 
-def watch() -> list[Callable[..., Any]]:
-    """Once, and only where trainings are examined. Gives the functions put into torch."""
+def watch() -> None:
+    """Once, and only where trainings are examined."""
     global _is_watching
     if _is_watching or not is_on():
-        return []
+        return
     _is_watching = True
-    put = []
     inner = innermost(torch.nn.Module.load_state_dict)
     if is_plain(inner):
-        put_around(inner, _load_state_dict)
-        put.append(_load_state_dict)
-    return [*put, *seeds.watch(), *dropouts.watch(), *loaded_files.watch()]
+        put_around(inner, Around(_load_begins, _load_ends))
+    for each in (seeds, dropouts, loaded_files):
+        each.watch()
 
 
 def count_of_loads() -> int:
@@ -53,28 +56,39 @@ def count_of_loads() -> int:
     return sum(1 for each in loaded if each.wanted > 0 and each.missing == 0)
 
 
-def _load_state_dict(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    itself = _count_itself(args[0], args[1] if len(args) > 1 else kwargs.get("state_dict")) if args else 0
-    result = torch_function(*args, **kwargs)
-    if args and isinstance(args[0], torch.nn.Module) and len(loaded) < _MAX_LOADED:
-        missing, unexpected = getattr(result, "missing_keys", None), getattr(result, "unexpected_keys", None)
-        if isinstance(missing, list) and isinstance(unexpected, list):
-            wanted = sum(1 for _ in args[0].parameters()) + sum(1 for _ in args[0].buffers())
-            statistics = sum(1 for name in missing if str(name).split(".")[-1] in _STATISTICS)
-            loaded.append(Loaded(type(args[0]).__name__, wanted, len(missing), len(unexpected), itself, statistics))
-    return result
+@guarded("see which state is loaded into a model")
+def _load_begins(*args: Any, **kwargs: Any) -> Any:
+    if not args or not is_module(args[0]) or len(loaded) >= _MAX_LOADED:
+        return None
+    return args[0], _count_itself(args[0], args[1] if len(args) > 1 else kwargs.get("state_dict"))
+
+
+@guarded("see which state was loaded into a model")
+def _load_ends(load: Any, result: Any) -> None:
+    module, itself = load
+    missing, unexpected = getattr(result, "missing_keys", None), getattr(result, "unexpected_keys", None)
+    if type(missing) is list and type(unexpected) is list:
+        statistics = sum(1 for name in missing if str(name).split(".")[-1] in _STATISTICS)
+        counts = len(missing), len(unexpected), itself, statistics
+        loaded.append(Loaded(type(module).__name__, _count_names(module), *counts))
+
+
+def _count_names(module: torch.nn.Module) -> int:
+    """Of parameters and buffers."""
+    return sum(1 for _ in named_parameters(module)) + sum(len(buffers_of(each)) for each in modules_of(module))
+
+
+def _is_itself(parameter: torch.Tensor, given: Any) -> bool:
+    if not (is_plain_tensor(given) and is_plain_tensor(parameter)) or parameter.numel() == 0:
+        return False
+    return bool(given.data_ptr() == parameter.data_ptr())
 
 
 def _count_itself(module: Any, state: Any) -> int:
     """Who keeps state_dict() for later keeps the parameters, not what they are now."""
-    if not isinstance(module, torch.nn.Module) or not isinstance(state, dict):
+    if not is_module(module) or not issubclass(type(state), dict):
         return 0
     try:
-        return sum(
-            1
-            for name, parameter in module.named_parameters()
-            if isinstance(state.get(name), torch.Tensor) and parameter.numel() > 0
-            and state[name].data_ptr() == parameter.data_ptr()
-        )  # fmt: skip
+        return sum(_is_itself(parameter, dict.get(state, name)) for name, parameter in named_parameters(module))
     except RuntimeError:  # tensors without storage
         return 0

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import functools
 import random
 import sys
-from typing import Any, Callable
+from typing import Any
 
 import torch
 
+from .. import gates
 from ..exchange import innermost, is_plain, put_around
+from ..gates import Around
 
 _MAX_SEEDS = 64
 _seeds: list[int] = []
 
 
-def watch() -> list[Callable[..., Any]]:
-    """Once. Gives the functions put into torch."""
-    _watch_attribute(random, "seed")
+def watch() -> None:
+    """Once."""
     if is_plain(random.Random.__init__):
-        put_around(random.Random.__init__, _make_generator)
+        put_around(random.Random.__init__, Around(_make_generator))
+    inner = innermost(torch.random.manual_seed)
+    if is_plain(inner):
+        put_around(inner, Around(_set_seed))
+    _watch_attribute(random, "seed")
     if "numpy" in sys.modules:
         for name in ("seed", "default_rng"):
             _watch_attribute(sys.modules["numpy"].random, name)
-    inner = innermost(torch.random.manual_seed)
-    if not is_plain(inner):
-        return []
-    put_around(inner, _set_seed)
-    return [_set_seed]
 
 
 def take() -> list[int]:
@@ -40,27 +39,19 @@ def take() -> list[int]:
 def _watch_attribute(module: Any, name: str) -> None:
     """Functions that are no code of Python's can only be replaced."""
     function = getattr(module, name, None)
-    if not callable(function):
-        return
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return _set_seed(function, *args, **kwargs)
-
-    setattr(module, name, call)
+    if callable(function):
+        gates.exchanged.put(module, name, function, Around(_set_seed))
 
 
-def _set_seed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _set_seed(*args: Any, **kwargs: Any) -> None:
     _note(args[0] if args else kwargs.get("seed", kwargs.get("a")))
-    return function(*args, **kwargs)
 
 
-def _make_generator(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _make_generator(*args: Any, **kwargs: Any) -> None:
     """Of random.Random(seed): the first argument is the generator."""
     _note(args[1] if len(args) > 1 else kwargs.get("x"))
-    return function(*args, **kwargs)
 
 
 def _note(seed: Any) -> None:
-    if isinstance(seed, int) and len(_seeds) < _MAX_SEEDS:
+    if type(seed) is int and len(_seeds) < _MAX_SEEDS:
         _seeds.append(seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import torch
 
@@ -20,6 +20,7 @@ from .batches import (
     tensors_in,
 )
 from .features import add_features, features_of
+from .held import Held
 from .module_look import ModuleLook
 from .numbers import Numbers, is_measurable
 from .pieces import pieces_of
@@ -41,8 +42,9 @@ class StepLook:
         self._target_means = target_means
         self.before: Optional[torch.Tensor] = None  # weights before the optimizer stepped
         self.shapes: list[dict[str, Any]] = []  # of what losses compared
-        self._model: Optional[torch.nn.Module] = None  # that got the first input
-        self._inputs: list[torch.Tensor] = []  # of it, until the loss is computed
+        self._model = 0  # id of the one that got the first input
+        self._held = Held()
+        self._kept_inputs: list[Callable[[], Optional[torch.Tensor]]] = []  # of it
         self._outputs: list[torch.Tensor] = []  # of models, the same
         self.given: set[int] = set()  # where what models got lies in memory
         self._has_input = False
@@ -50,8 +52,24 @@ class StepLook:
         self._order = Reordered()
 
     @property
+    def _inputs(self) -> list[torch.Tensor]:
+        """Those of it that still live, up to the first that does not."""
+        inputs: list[torch.Tensor] = []
+        for kept in self._kept_inputs:
+            if (value := kept()) is None:
+                break
+            inputs.append(value)
+        return inputs
+
+    def let_go(self) -> None:
+        """What is held of the program's step is given back."""
+        self._kept_inputs, self._outputs = [], []
+        if self.modules is not None:
+            self.modules.let_go()
+
+    @property
     def input(self) -> Optional[torch.Tensor]:
-        return self._inputs[0] if self._inputs else None
+        return self._kept_inputs[0]() if self._kept_inputs else None
 
     def see_inputs(self, model: Optional[torch.nn.Module], inputs: list[torch.Tensor], wants_gradients: bool) -> bool:
         """Tensors, at least one, that a model gets. Gives whether they are the first ones of the step that it may learn
@@ -64,10 +82,10 @@ class StepLook:
                 add_spread(self.numbers, "other_input", inputs[0])
             return False
         self._has_input = True
-        self._model = model
+        self._model = id(model)
         self._order.see_input(telling_input(inputs))
         self._add_inputs(inputs)
-        self._inputs = [each.detach() for each in inputs[:_MAX_INPUTS]]
+        self._kept_inputs = [self._held.hold(each) for each in inputs[:_MAX_INPUTS]]
         return True
 
     def drawn(self, batch: Any) -> None:
@@ -77,7 +95,8 @@ class StepLook:
     def _is_of_another(self, model: Optional[torch.nn.Module], value: torch.Tensor) -> bool:
         """Is it for another model, or another part of the same one, than the first input of the step was?"""
         is_wide = value.dim() >= 2 and value.numel() // value.shape[0] >= 4
-        is_other = model is not self._model or (bool(self._inputs) and value.shape[1:] != self._inputs[0].shape[1:])
+        first = self.input
+        is_other = id(model) != self._model or (first is not None and value.shape[1:] != first.shape[1:])
         return is_wide and is_other
 
     def _add_inputs(self, inputs: list[torch.Tensor]) -> None:
@@ -131,7 +150,7 @@ class StepLook:
             return
         if not self.numbers.has("target1"):
             compared.add_scales(self.numbers)
-        if self.losses == 2 and self._inputs and not self.numbers.has("padding"):
+        if self.losses == 2 and self.input is not None and not self.numbers.has("padding"):
             self._take_padding_of_second(compared, output)
 
     def _add_value(self, output: Any, number: str = "") -> None:
@@ -143,7 +162,9 @@ class StepLook:
             self.numbers.add(f"compared_{kind}{number}", value.detach().float().mean())
 
     def _take_padding_of_second(self, compared: Compared, output: Any) -> None:
-        compared.add_padding(self.numbers, self._inputs[0], "padding1")
+        if (first := self.input) is None:
+            return
+        compared.add_padding(self.numbers, first, "padding1")
         plain = compared.plain_loss() if self.numbers.has("padding1") else None
         if plain is not None:
             self.numbers.add("plain_loss1", plain)
@@ -154,12 +175,12 @@ class StepLook:
         if compared.target is not None:
             self._order.see_target(compared.target)
             self._order.add(self.numbers)
-        if self._inputs:
-            compared.add_relation(self.numbers, self._inputs[0])
-            compared.add_telling(self.numbers, self._inputs)
-            compared.add_padding(self.numbers, self._inputs[0])
+        if inputs := self._inputs:
+            compared.add_relation(self.numbers, inputs[0])
+            compared.add_telling(self.numbers, inputs)
+            compared.add_padding(self.numbers, inputs[0])
             if self._target_means is not None:
-                self._target_means.see(self.numbers, self._inputs, compared.target)
+                self._target_means.see(self.numbers, inputs, compared.target)
         self.shapes.append(compared.shapes())
 
     def see_loss(self, root: torch.Tensor) -> None:

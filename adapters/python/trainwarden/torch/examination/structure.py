@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import inspect
 import sys
+from itertools import islice
 from typing import Any, Iterable, Optional
 
 import torch
 from torch.optim import Optimizer
 
 from ..frames import is_program
+from ..module_tree import children_of, is_module, modules_of, named_modules, parameters_of_module
 from ..naming import class_name
 from ..own_updates import OwnUpdate
 from ..roots import Model
@@ -61,8 +63,8 @@ def describe(models: Iterable[Model], optimizers: list[Optimizer], weights: list
         root = model.module
         if root is None:
             continue
-        registered = {id(each) for each in root.modules()} | {id(each) for each in root.parameters()}
-        for name, module in list(root.named_modules())[:_MAX_MODULES]:
+        registered = {id(each) for each in modules_of(root)} | {id(each) for each in parameters_of_module(root)}
+        for name, module in islice(named_modules(root), _MAX_MODULES):
             modules.append(_module(model.prefix + name, module))
             unregistered += _unregistered(model.prefix + name, module, registered | set(owners))
         for named in model.parameters():
@@ -92,7 +94,7 @@ def _module(name: str, module: torch.nn.Module) -> dict[str, Any]:
     tracked = module._buffers.get("num_batches_tracked")
     if tracked is not None and tracked.device.type == "cpu":
         settings["tracked"] = int(tracked)
-    described: dict[str, Any] = {"name": name, "kind": class_name(module), "leaf": not module._modules}
+    described: dict[str, Any] = {"name": name, "kind": class_name(module), "leaf": not children_of(module)}
     if settings:
         described["settings"] = settings
     place = place_of_class(module)
@@ -139,9 +141,9 @@ def _is_lost(value: Any, registered: set[int]) -> bool:
     """Does it get gradients, and nobody finds it? A teacher that is hidden from parameters() on purpose gets none."""
     if id(value) in registered:
         return False
-    parameters = value.parameters() if isinstance(value, torch.nn.Module) else [value]
+    parameters = parameters_of_module(value) if is_module(value) else [value]
     return any(
-        isinstance(each, torch.nn.Parameter) and id(each) not in registered and each.grad is not None
+        issubclass(type(each), torch.nn.Parameter) and id(each) not in registered and each.grad is not None
         for each in parameters
     )
 

@@ -8,6 +8,7 @@ from typing import Callable, Optional
 import torch
 from torch.optim import Optimizer
 
+from ..module_tree import named_modules
 from ..parameters import parameters_in
 from ..roots import Model
 from .optimizers import Optimizers
@@ -41,7 +42,7 @@ class Subjects:
         self._models.append(model)
         root = model.module
         if root is not None:
-            self.paths.update({id(module): model.prefix + name for name, module in root.named_modules()})
+            self.paths.update({id(module): model.prefix + name for name, module in named_modules(root)})
 
     def steps(self, optimizer: Optimizer) -> None:
         if not any(each() is optimizer for each in self._stepped):

@@ -10,6 +10,7 @@ import torch
 _MAX_CLASSES = 10_000
 _MAX_ANSWERS = 100_000  # of a call
 _MAX_CALLS = 512
+_MAX_KEPT = 1 << 20  # labels in all
 
 
 class TakenLabels:
@@ -21,6 +22,7 @@ class TakenLabels:
         self._classes = 0
         self._answers: list[torch.Tensor] = []  # that were taken, one for each call
         self._labels: list[torch.Tensor] = []  # what may be labels
+        self._kept = 0  # of both
 
     def answered(self, output: torch.Tensor) -> None:
         """A model has given this."""
@@ -30,7 +32,7 @@ class TakenLabels:
 
     def take(self, value: torch.Tensor) -> None:
         """The program takes this out."""
-        if value.device.type != "cpu" or value.layout is not torch.strided or len(self._answers) == _MAX_CALLS:
+        if value.device.type != "cpu" or value.layout is not torch.strided or len(self._answers) == _MAX_CALLS or self._kept > _MAX_KEPT:
             return
         value = value.detach()
         if value.is_floating_point() and value.dim() == 2:
@@ -38,12 +40,14 @@ class TakenLabels:
         elif value.dtype == torch.int64 and value.dim() == 1 and not self._take_answers(value):
             if self._may_be_labels(value) and len(self._labels) < _MAX_CALLS:
                 self._labels.append(value.clone())
+                self._kept += value.numel()
 
     def _take_answers(self, value: torch.Tensor) -> bool:
         last = self._last
         if last is None or value.shape != last.shape or not torch.equal(value, last.to("cpu")):
             return False
         self._answers.append(value)
+        self._kept += value.numel()
         self._last = None
         return True
 

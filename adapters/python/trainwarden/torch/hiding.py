@@ -1,0 +1,57 @@
+"""Hiding: what runs for us is no part of what the program counts, logs or overrides.
+
+Modes of the program (TorchDispatchMode, TorchFunctionMode), __torch_function__ of its tensors, and profilers see no operator
+of ours in the thread that is told something.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import torch
+from torch.utils import _python_dispatch
+
+from .._core import hide_operators, show_operators
+
+_dispatch_modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
+_disable_modes: Any = getattr(_python_dispatch, "_disable_current_modes", None)  # torch < 2.0 has none
+
+
+class Hidden(NamedTuple):
+    """What is to be given back."""
+
+    functions: Any
+    modes: Optional[Any]
+    operators: bool
+
+
+def hide() -> Hidden:
+    """From now on, in this thread, until show()."""
+    functions = torch._C.DisableTorchFunction()
+    functions.__enter__()
+    modes = _leave_modes() if _dispatch_modes() else None
+    return Hidden(functions, modes, hide_operators())
+
+
+def show(hidden: Hidden) -> None:
+    if hidden.operators:
+        show_operators()
+    if hidden.modes is not None:
+        hidden.modes.__exit__(None, None, None)
+    hidden.functions.__exit__(None, None, None)
+
+
+def _leave_modes() -> Any:
+    modes = _disable_modes() if _disable_modes is not None else _ModesOf1()
+    modes.__enter__()
+    return modes
+
+
+class _ModesOf1:
+    """In torch 1.13 the stack stays, and nobody asks it meanwhile."""
+
+    def __enter__(self) -> None:
+        torch._C._set_torch_dispatch_mode(None)
+
+    def __exit__(self, *raised: object) -> None:
+        torch._C._set_torch_dispatch_mode(_python_dispatch._TorchDispatchStackMode())
