@@ -14,7 +14,7 @@ namespace trainwarden {
 namespace {
 
 constexpr int kFirstAboveStandard = 3;
-constexpr rlim_t kMostFirstNumber = 3584;  // the system's table has an entry for each number below, and fork() copies it
+constexpr rlim_t kMostFirstNumber = 3584;  // the table of the system has a place for each number below
 
 // The last eighth of what this process may have: what closes descriptors by numbers mostly stops before.
 int first_number() {

@@ -13,8 +13,8 @@
 namespace trainwarden {
 
 // What a descriptor stands for. Two are equal when they are of one file, which was opened to do the same with it. No
-// two files share one as long as both are open: but for an eventfd, a timerfd, an epoll or inotify descriptor, and, before Linux
-// 6.9, a pidfd; none of these can be owned.
+// two files share one as long as both are open: but for an eventfd, a timerfd, an epoll or inotify descriptor, and,
+// before Linux 6.9, a pidfd; none of these can be owned.
 struct DescriptorIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;

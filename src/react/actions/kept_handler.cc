@@ -59,8 +59,7 @@ struct KeptHandler::Running {
   void wait(bool writes, milliseconds most) {
     const FileDescriptor end = child.open_end();
     std::array<pollfd, 4> files{pollfd{speaks ? output.get() : -1, POLLIN, 0}, pollfd{words.number(), POLLIN, 0},
-                                pollfd{writes ? input.get() : -1, POLLOUT, 0},
-                                pollfd{end.get(), POLLIN, 0}};
+                                pollfd{writes ? input.get() : -1, POLLOUT, 0}, pollfd{end.get(), POLLIN, 0}};
     ::poll(files.data(), files.size(), static_cast<int>(most.count()));
     words.read();
   }

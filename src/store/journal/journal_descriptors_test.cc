@@ -64,7 +64,8 @@ TEST_P(JournalDescriptorsTest, ASegmentThatIsGoneCostsTheStepAndTheNextOneIsStar
   ASSERT_TRUE(writer_->change_collections({}).ok());
   ASSERT_TRUE(append(1).ok());
   const TakenNumbers taken(folder_.path());
-  std::filesystem::remove(folder_.path() / journal_folder(sample_journal_options().writer) / segment_file(segments()[1]));
+  std::filesystem::remove(folder_.path() / journal_folder(sample_journal_options().writer) /
+                          segment_file(segments()[1]));
   const Status lost = append(2);
   EXPECT_EQ(lost.code(), Code::kNotFound);
   EXPECT_NE(lost.message().find("the program has closed the descriptor"), std::string::npos) << lost.message();

@@ -90,8 +90,8 @@ Status LocalWritableFile::write(std::span<const ByteSpan> parts) {
 void LocalWritableFile::start_write_back(int file) {
   const std::uint64_t whole_windows = bytes_ / kWindowBytes * kWindowBytes;
   if (whole_windows == on_its_way_bytes_) return;
-  ::sync_file_range(file, static_cast<off_t>(on_its_way_bytes_),
-                    static_cast<off_t>(whole_windows - on_its_way_bytes_), SYNC_FILE_RANGE_WRITE);
+  ::sync_file_range(file, static_cast<off_t>(on_its_way_bytes_), static_cast<off_t>(whole_windows - on_its_way_bytes_),
+                    SYNC_FILE_RANGE_WRITE);
   on_its_way_bytes_ = whole_windows;
   if (whole_windows <= given_back_bytes_ + kCachedBytes) return;
   const std::uint64_t behind = whole_windows - kCachedBytes;
@@ -152,8 +152,7 @@ bool LocalFileMapping::resident(std::uint64_t offset, std::uint64_t bytes) const
 #endif
 }
 
-Result<std::size_t> read_range(int file, const std::string& path, std::uint64_t offset,
-                               MutableByteSpan destination) {
+Result<std::size_t> read_range(int file, const std::string& path, std::uint64_t offset, MutableByteSpan destination) {
   std::size_t done = 0;
   while (done < destination.size()) {
     const ssize_t got =
@@ -234,8 +233,7 @@ Result<std::unique_ptr<WritableFile>> create_local_file(const Beneath& beneath, 
 
 Result<std::unique_ptr<ReadableFile>> open_local_file(const Beneath& beneath, const std::string& path) {
   TRAINWARDEN_ASSIGN_OR_RETURN(OpenedFile opened, open_regular_file(beneath, path));
-  return std::unique_ptr<ReadableFile>(
-      std::make_unique<LocalReadableFile>(std::move(opened.file), beneath, path));
+  return std::unique_ptr<ReadableFile>(std::make_unique<LocalReadableFile>(std::move(opened.file), beneath, path));
 }
 
 Result<std::string> read_local_file(const Beneath& beneath, const std::string& path, std::uint64_t limit_bytes) {
@@ -246,7 +244,8 @@ Result<std::string> read_local_file(const Beneath& beneath, const std::string& p
   }
   std::string content(opened.bytes, '\0');
   const MutableByteSpan destination = std::as_writable_bytes(std::span(content));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got, read_range(opened.file.get(), beneath.describe(path), 0, destination));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got,
+                               read_range(opened.file.get(), beneath.describe(path), 0, destination));
   content.resize(got);
   return content;
 }
