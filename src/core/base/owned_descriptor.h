@@ -26,7 +26,7 @@ struct DescriptorIdentity {
   friend bool operator==(const DescriptorIdentity&, const DescriptorIdentity&) = default;
 };
 
-// One thread at a time. About half a microsecond a use; no file system is asked for anything that is not in memory.
+// One thread at a time. A use costs some microsecond at most; no file system is asked for what is not in memory.
 class OwnedDescriptor {
  public:
   OwnedDescriptor() = default;
