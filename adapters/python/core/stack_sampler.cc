@@ -40,27 +40,18 @@ std::int64_t monotonic_ns() {
       .count();
 }
 
-// Memory of this process that is its own and resident, as the signal memory/host_bytes has it.
-class ProcessMemory {
- public:
-  ProcessMemory() : file_(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC)) {}
-  ~ProcessMemory() {
-    if (file_ >= 0) ::close(file_);
-  }
-  ProcessMemory(const ProcessMemory&) = delete;
-  ProcessMemory& operator=(const ProcessMemory&) = delete;
-
-  std::optional<std::int64_t> read() const {
-    std::array<char, 128> text{};
-    if (file_ < 0 || ::pread(file_, text.data(), text.size() - 1, 0) <= 0) return std::nullopt;
-    long size = 0, resident = 0, shared = 0;
-    if (std::sscanf(text.data(), "%ld %ld %ld", &size, &resident, &shared) != 3) return std::nullopt;
-    return static_cast<std::int64_t>(resident - shared) * ::sysconf(_SC_PAGESIZE);
-  }
-
- private:
-  const int file_;
-};
+// Memory of this process that is its own and resident, as the signal memory/host_bytes has it. The file is opened each
+// time, which costs microseconds: a program may close descriptors that it knows nothing of.
+std::optional<std::int64_t> own_memory_bytes() {
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::array<char, 128> text{};
+  const ssize_t bytes = ::pread(file, text.data(), text.size() - 1, 0);
+  ::close(file);
+  long size = 0, resident = 0, shared = 0;
+  if (bytes <= 0 || std::sscanf(text.data(), "%ld %ld %ld", &size, &resident, &shared) != 3) return std::nullopt;
+  return static_cast<std::int64_t>(resident - shared) * ::sysconf(_SC_PAGESIZE);
+}
 
 // A line of a function. The code is kept, so that its address is nobody else's.
 struct Place {
@@ -106,7 +97,7 @@ class StackSampler {
 
   void sample() {
     if (!recorder_.is_recording()) return;
-    if (const auto bytes = process_memory_.read()) recorder_.note_memory(-1, *bytes);
+    if (const auto bytes = own_memory_bytes()) recorder_.note_memory(-1, *bytes);
     const std::int64_t begin_ns = monotonic_ns();
     const unsigned long own = PyThread_get_thread_ident();
     stacks_.clear();
@@ -177,7 +168,6 @@ class StackSampler {
     return std::string(file.substr(file.rfind('/') + 1));
   }
 
-  ProcessMemory process_memory_;
   OperatorRecorder& recorder_;  // is never destroyed
   const std::vector<std::string> roots_;
   const std::string own_folder_;

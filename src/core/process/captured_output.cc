@@ -19,8 +19,9 @@ using std::chrono::milliseconds;
 
 // So long as it runs, its end wakes us where the system can say so.
 void wait_for_output(OutputTail& output, OutputTail& errors, const Child& child, milliseconds time) {
+  const FileDescriptor end = child.open_end();
   std::array<pollfd, 3> events{pollfd{output.number(), POLLIN, 0}, pollfd{errors.number(), POLLIN, 0},
-                               pollfd{child.end_descriptor(), POLLIN, 0}};
+                               pollfd{end.get(), POLLIN, 0}};
   ::poll(events.data(), events.size(), static_cast<int>(time.count()));
   output.read();
   errors.read();

@@ -20,20 +20,12 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLookInterval{10};  // where nothing wakes us
+constexpr milliseconds kLongestPoll{60'000};
 constexpr milliseconds kReapTime{10'000};  // after SIGKILL; longer only in a system call that cannot be ended
 constexpr std::uint64_t kBytesPerMaxRss = 1024;
 
 std::chrono::microseconds duration_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-}
-
-FileDescriptor open_end(pid_t id) {
-#ifdef SYS_pidfd_open
-  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
-#else
-  static_cast<void>(id);
-  return {};
-#endif
 }
 
 }  // namespace
@@ -48,12 +40,11 @@ Result<Child> Child::start(const Program& program) {
 }
 
 Child::Child(pid_t id, FileDescriptor life, bool own_group)
-    : id_(id), life_(std::move(life)), end_(open_end(id)), own_group_(own_group), started_(Clock::now()) {}
+    : id_(id), life_(std::move(life)), own_group_(own_group), started_(Clock::now()) {}
 
 Child::Child(Child&& other) noexcept
     : id_(std::exchange(other.id_, -1)),
       life_(std::move(other.life_)),
-      end_(std::move(other.end_)),
       own_group_(other.own_group_),
       lost_(other.lost_),
       started_(other.started_),
@@ -63,12 +54,18 @@ Child& Child::operator=(Child&& other) noexcept {
   Child taken(std::move(other));
   std::swap(id_, taken.id_);
   std::swap(life_, taken.life_);
-  std::swap(end_, taken.end_);
   std::swap(own_group_, taken.own_group_);
   std::swap(lost_, taken.lost_);
   std::swap(started_, taken.started_);
   std::swap(record_, taken.record_);
   return *this;
+}
+
+FileDescriptor Child::open_end() const {
+#ifdef SYS_pidfd_open
+  if (id_ > 0 && !record_ && !lost_) return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)));
+#endif
+  return {};
 }
 
 bool Child::has_ended() {
@@ -84,12 +81,12 @@ bool Child::wait_for(milliseconds time, const Meanwhile& meanwhile) {
   while (!has_ended()) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return false;
-    const milliseconds look = meanwhile || !end_.is_open() ? std::min(left, kLookInterval) : left;
     if (meanwhile) {
-      meanwhile(look);
+      meanwhile(std::min(left, kLookInterval));
     } else {
-      pollfd end{end_.get(), POLLIN, 0};
-      ::poll(&end, 1, static_cast<int>(std::min<std::int64_t>(look.count(), 3'600'000)));
+      const FileDescriptor end = open_end();
+      pollfd event{end.get(), POLLIN, 0};
+      ::poll(&event, 1, static_cast<int>(std::min(left, end.is_open() ? kLongestPoll : kLookInterval).count()));
     }
   }
   return true;

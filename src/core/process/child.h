@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "core/base/file_descriptor.h"
+#include "core/base/owned_descriptor.h"
 #include "core/process/exit_record.h"
 #include "core/process/program.h"
 #include "trainwarden/status.h"
@@ -32,8 +33,9 @@ class Child {
   ~Child() = default;
 
   pid_t id() const { return id_; }
-  // Readable once the program has ended, for poll(); -1 where the system has no such thing.
-  int end_descriptor() const { return end_.get(); }
+  // Readable once the program has ended, for poll(); not open where the system has no such thing. A new one each time,
+  // not to be kept: nothing tells a pidfd whose number has become another file's (core/base/owned_descriptor.h).
+  FileDescriptor open_end() const;
 
   // It stays a zombie until reap(), so that no other process can get its number, nor its group's, meanwhile.
   bool has_ended();
@@ -56,8 +58,7 @@ class Child {
   bool signal_and_reap(int signal_number, std::chrono::milliseconds time, const Meanwhile& meanwhile);
 
   pid_t id_ = -1;
-  FileDescriptor life_;  // the program is ended when this is closed, by whatever ends us
-  FileDescriptor end_;   // a pidfd
+  OwnedDescriptor life_;  // the program is ended when this is closed, by whatever ends us
   bool own_group_ = false;
   bool lost_ = false;  // somebody else has reaped it, and its number may be another's by now
   Clock::time_point started_;

@@ -115,9 +115,10 @@ TEST_F(ChildTest, WaitsUntilItsTimeIsUp) {
 TEST_F(ChildTest, ItsEndCanBePolledFor) {
   auto child = Child::start(shell("exit 0"));
   ASSERT_TRUE(child.ok());
-  ASSERT_GE(child->end_descriptor(), 0);
-  pollfd end{child->end_descriptor(), POLLIN, 0};
-  EXPECT_EQ(::poll(&end, 1, 60'000), 1);
+  const FileDescriptor end = child->open_end();
+  ASSERT_TRUE(end.is_open());
+  pollfd event{end.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&event, 1, 60'000), 1);
   EXPECT_TRUE(child->has_ended());
   child->reap();
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/file_descriptor.h"
+#include "core/base/owned_descriptor.h"
 
 namespace trainwarden::process {
 
@@ -26,7 +26,7 @@ class OutputTail {
   std::string last_lines() const;  // "a / b": at most six, in one printable line
 
  private:
-  FileDescriptor pipe_;
+  OwnedDescriptor pipe_;
   std::size_t max_bytes_ = 0;
   bool open_ = false;
   std::string text_;  // up to twice as long, so that its head is cut off seldom

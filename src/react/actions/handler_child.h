@@ -27,8 +27,8 @@ class HandlerChild {
   ~HandlerChild();  // kills it, and what it has started, when it was not reaped
 
   bool has_ended() { return child_.has_ended(); }
-  int end_descriptor() const { return child_.end_descriptor(); }  // as process::Child
-  HandlerEnd reap();                                              // after has_ended(): how, and with which number
+  FileDescriptor open_end() const { return child_.open_end(); }  // as process::Child
+  HandlerEnd reap();                                             // after has_ended(): how, and with which number
   // SIGTERM to the group, and SIGKILL when that was not enough; reaped then.
   void end(std::chrono::milliseconds kill_after, const Meanwhile& meanwhile = {}) {
     child_.end_group(kill_after, meanwhile);

@@ -56,7 +56,8 @@ class Handler {
       : options_(options), output_(std::move(output), kOutputBytes), child_(std::move(child)) {}
 
   void wait_for_output(milliseconds max) {
-    std::array<pollfd, 2> events{pollfd{output_.number(), POLLIN, 0}, pollfd{child_.end_descriptor(), POLLIN, 0}};
+    const FileDescriptor end = child_.open_end();
+    std::array<pollfd, 2> events{pollfd{output_.number(), POLLIN, 0}, pollfd{end.get(), POLLIN, 0}};
     ::poll(events.data(), events.size(), static_cast<int>(max.count()));
     output_.read();
   }

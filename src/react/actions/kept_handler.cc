@@ -49,17 +49,17 @@ std::optional<HandlerEnd> answer_in(std::string_view line) {
 
 struct KeptHandler::Running {
   HandlerChild child;
-  FileDescriptor input;       // we write
-  FileDescriptor output;      // we read
+  OwnedDescriptor input;      // we write
+  OwnedDescriptor output;     // we read
   process::OutputTail words;  // its standard error, and what it wrote beside answers
   std::string unread;         // of output: a line that has no end yet
   bool speaks = true;         // its standard output is open
 
   // Waits until something can be read or, with something to write, be written.
   void wait(bool writes, milliseconds most) {
+    const FileDescriptor end = child.open_end();
     std::array<pollfd, 4> files{pollfd{speaks ? output.get() : -1, POLLIN, 0}, pollfd{words.number(), POLLIN, 0},
-                                pollfd{writes ? input.get() : -1, POLLOUT, 0},
-                                pollfd{child.end_descriptor(), POLLIN, 0}};
+                                pollfd{writes ? input.get() : -1, POLLOUT, 0}, pollfd{end.get(), POLLIN, 0}};
     ::poll(files.data(), files.size(), static_cast<int>(most.count()));
     words.read();
   }
@@ -101,7 +101,7 @@ KeptHandler::KeptHandler(HandlerOptions options)
 
 KeptHandler::~KeptHandler() {
   if (running_ == nullptr) return;
-  running_->input = FileDescriptor();  // the end of its input: it leaves by itself
+  running_->input.close();  // the end of its input: it leaves by itself
   const Instant deadline = std::chrono::steady_clock::now() + options_.kill_after;
   while (!running_->child.has_ended() && std::chrono::steady_clock::now() < deadline) {
     running_->wait(false, milliseconds(10));
@@ -122,8 +122,8 @@ Status KeptHandler::prepare() {
                                                               {STDOUT_FILENO, output.writing.get()},
                                                               {STDERR_FILENO, error.writing.get()}}));
   running_.reset(new Running{std::move(child),
-                             std::move(input.ours),
-                             std::move(output.reading),
+                             OwnedDescriptor(std::move(input.ours)),
+                             OwnedDescriptor(std::move(output.reading)),
                              process::OutputTail(std::move(error.reading), kOutputBytes),
                              {}});
   return {};

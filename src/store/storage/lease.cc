@@ -115,14 +115,11 @@ class HeldLease final : public Lease {
         promise_(std::move(promise)) {}
 
   Status beat() override {
-    const std::int64_t now = clock_.steady_ns();
     if (!ousted_.ok()) return ousted_;
-    if (promised_ && now - renewed_ns_ < kLeaseBeatNs) return {};
-    renewed_ns_ = now;                                         // also when it fails: the next try is at the next beat
-    const bool is_first = !std::exchange(was_written_, true);  // what lies there then was looked at
-    if (lock_ == nullptr && !is_first && !is_free_of_others(now)) return ousted_;
-    promised_ = true;
-    return write(clock_.unix_ns() + kLeasePromiseNs);
+    const Status kept = lock_ != nullptr ? lock_->keep() : Status();
+    if (kept.code() == Code::kAlreadyExists) return ousted_ = kept;
+    const Status renewed = renew();
+    return kept.ok() ? renewed : kept;
   }
 
   Status end() override {
@@ -132,6 +129,16 @@ class HeldLease final : public Lease {
   }
 
  private:
+  Status renew() {
+    const std::int64_t now = clock_.steady_ns();
+    if (promised_ && now - renewed_ns_ < kLeaseBeatNs) return {};
+    renewed_ns_ = now;                                         // also when it fails: the next try is at the next beat
+    const bool is_first = !std::exchange(was_written_, true);  // what lies there then was looked at
+    if (lock_ == nullptr && !is_first && !is_free_of_others(now)) return ousted_;
+    promised_ = true;
+    return write(clock_.unix_ns() + kLeasePromiseNs);
+  }
+
   // Another's promise that is renewed is that of a process which lives. One that is not, for two beats, is left over: a
   // request of a dead process may reach a bucket late.
   bool is_free_of_others(std::int64_t now) {

@@ -29,9 +29,10 @@ inline constexpr std::int64_t kLeaseSlackNs = 5'000'000'000;
 class Lease {
  public:
   virtual ~Lease() = default;  // frees the lock; the promise is left to run out
-  // Renews the promise when that is due; a comparison when it is not. Where a lock is held as well, a failure is of no
-  // consequence on this machine. kAlreadyExists, from then on: another process has it and lives. There is no lock then,
-  // and this process was taken for dead, as one is that was stopped for minutes: it must write nothing more.
+  // Renews the promise when that is due; a glance at the lock when it is not, which is taken again where the program
+  // has closed its descriptor. Where a lock is held as well, a failure is of no consequence on this machine.
+  // kAlreadyExists, from then on: another process has it and lives. There is no lock then, or it was lost, and this
+  // process was taken for dead, as one is that was stopped for minutes: it must write nothing more.
   virtual Status beat() = 0;
   // Takes the promise back: nothing more is to come. beat() makes a new one.
   virtual Status end() = 0;

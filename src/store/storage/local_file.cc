@@ -14,6 +14,7 @@
 
 #include "core/base/file_descriptor.h"
 #include "store/storage/gather_write.h"
+#include "store/storage/kept_file.h"
 #include "store/storage/path_rules.h"
 #include "store/storage/system_error.h"
 
@@ -32,7 +33,7 @@ constexpr std::uint64_t kCachedBytes = 64u << 20;  // what a reader that follows
 class LocalWritableFile final : public WritableFile {
  public:
   LocalWritableFile(FileDescriptor file, const Beneath& beneath, const std::string& path)
-      : file_(std::move(file)), beneath_(beneath), folder_(parent_path(path)), path_(beneath.describe(path)) {}
+      : file_(std::move(file), beneath, path, O_WRONLY | O_APPEND), path_(beneath.describe(path)) {}
 
   Status append(std::span<const ByteSpan> parts) override;
   Status sync() override;
@@ -43,13 +44,11 @@ class LocalWritableFile final : public WritableFile {
   Status check_limit(std::span<const ByteSpan> parts) const;
   Status write(std::span<const ByteSpan> parts);
   Status sync_name() const;
-  void start_write_back();
+  void start_write_back(int file);
   Status closed_error() const { return Status(Code::kFailedPrecondition, fmt::format("{} is closed", path_)); }
 
-  FileDescriptor file_;
-  const Beneath beneath_;
-  const std::string folder_;  // beneath the root
-  const std::string path_;    // for messages
+  KeptFile file_;
+  const std::string path_;  // for messages
   std::uint64_t bytes_ = 0;
   std::uint64_t on_its_way_bytes_ = 0;  // write-back was started for these
   std::uint64_t given_back_bytes_ = 0;  // the page cache need not keep these
@@ -78,31 +77,33 @@ Status LocalWritableFile::check_limit(std::span<const ByteSpan> parts) const {
 Status LocalWritableFile::write(std::span<const ByteSpan> parts) {
   GatherWrite gather(parts);
   while (!gather.done()) {
-    const std::ptrdiff_t written = gather.write_some(file_.get(), kWindowBytes);
+    TRAINWARDEN_ASSIGN_OR_RETURN(const int file, file_.number(bytes_));
+    const std::ptrdiff_t written = gather.write_some(file, kWindowBytes);
     if (written <= 0) return system_error(written < 0 ? errno : EIO, "append to", path_);
     bytes_ += static_cast<std::uint64_t>(written);
-    start_write_back();
+    start_write_back(file);
   }
   return Status();
 }
 
 // Only advice to the system: when it is refused, nothing but speed is lost.
-void LocalWritableFile::start_write_back() {
+void LocalWritableFile::start_write_back(int file) {
   const std::uint64_t whole_windows = bytes_ / kWindowBytes * kWindowBytes;
   if (whole_windows == on_its_way_bytes_) return;
-  ::sync_file_range(file_.get(), static_cast<off_t>(on_its_way_bytes_),
-                    static_cast<off_t>(whole_windows - on_its_way_bytes_), SYNC_FILE_RANGE_WRITE);
+  ::sync_file_range(file, static_cast<off_t>(on_its_way_bytes_), static_cast<off_t>(whole_windows - on_its_way_bytes_),
+                    SYNC_FILE_RANGE_WRITE);
   on_its_way_bytes_ = whole_windows;
   if (whole_windows <= given_back_bytes_ + kCachedBytes) return;
   const std::uint64_t behind = whole_windows - kCachedBytes;
-  ::posix_fadvise(file_.get(), static_cast<off_t>(given_back_bytes_), static_cast<off_t>(behind - given_back_bytes_),
+  ::posix_fadvise(file, static_cast<off_t>(given_back_bytes_), static_cast<off_t>(behind - given_back_bytes_),
                   POSIX_FADV_DONTNEED);
   given_back_bytes_ = behind;
 }
 
 Status LocalWritableFile::sync() {
   if (!file_.is_open()) return closed_error();
-  if (::fdatasync(file_.get()) != 0) return system_error(errno, "sync", path_);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const int file, file_.number());
+  if (::fdatasync(file) != 0) return system_error(errno, "sync", path_);
   if (name_synced_) return Status();
   Status status = sync_name();
   name_synced_ = status.ok();
@@ -110,15 +111,14 @@ Status LocalWritableFile::sync() {
 }
 
 Status LocalWritableFile::sync_name() const {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor folder, beneath_.open(folder_, O_RDONLY | O_DIRECTORY, "sync"));
-  return sync_folder(folder, beneath_.describe(folder_));
+  const std::string folder(parent_path(file_.path()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor opened,
+                               file_.beneath().open(folder, O_RDONLY | O_DIRECTORY, "sync"));
+  return sync_folder(opened, file_.beneath().describe(folder));
 }
 
 Status LocalWritableFile::close() {
-  if (!file_.is_open()) return Status();
-  // Linux closes the file even when close() is interrupted.
-  if (::close(file_.release()) != 0 && errno != EINTR) return system_error(errno, "close", path_);
-  return Status();
+  return file_.close();
 }
 
 class LocalFileMapping final : public FileMapping {
@@ -152,12 +152,11 @@ bool LocalFileMapping::resident(std::uint64_t offset, std::uint64_t bytes) const
 #endif
 }
 
-Result<std::size_t> read_range(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
-                               MutableByteSpan destination) {
+Result<std::size_t> read_range(int file, const std::string& path, std::uint64_t offset, MutableByteSpan destination) {
   std::size_t done = 0;
   while (done < destination.size()) {
     const ssize_t got =
-        ::pread(file.get(), destination.data() + done, destination.size() - done, static_cast<off_t>(offset + done));
+        ::pread(file, destination.data() + done, destination.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error(errno, "read", path);
     if (got == 0) break;
@@ -168,39 +167,44 @@ Result<std::size_t> read_range(const FileDescriptor& file, const std::string& pa
 
 class LocalReadableFile final : public ReadableFile {
  public:
-  LocalReadableFile(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  LocalReadableFile(FileDescriptor file, const Beneath& beneath, const std::string& path)
+      : file_(std::move(file), beneath, path, O_RDONLY), path_(beneath.describe(path)) {}
 
   Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const override {
-    return read_range(file_, path_, offset, destination);
+    TRAINWARDEN_ASSIGN_OR_RETURN(const int file, file_.number());
+    return read_range(file, path_, offset, destination);
   }
 
   Result<std::uint64_t> bytes() const override {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const int file, file_.number());
     struct stat about {};
-    if (::fstat(file_.get(), &about) != 0) return system_error(errno, "measure", path_);
+    if (::fstat(file, &about) != 0) return system_error(errno, "measure", path_);
     return static_cast<std::uint64_t>(about.st_size);
   }
 
   // Some file systems do not count blocks; what has any data is then believed to be whole.
   Result<std::uint64_t> stored_bytes() const override {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const int file, file_.number());
     struct stat about {};
-    if (::fstat(file_.get(), &about) != 0) return system_error(errno, "measure", path_);
+    if (::fstat(file, &about) != 0) return system_error(errno, "measure", path_);
     const auto size = static_cast<std::uint64_t>(about.st_size);
     if (about.st_blocks > 0) return std::min(size, static_cast<std::uint64_t>(about.st_blocks) * 512);
-    const bool nothing_but_a_hole = ::lseek(file_.get(), 0, SEEK_DATA) < 0 && errno == ENXIO;
+    const bool nothing_but_a_hole = ::lseek(file, 0, SEEK_DATA) < 0 && errno == ENXIO;
     return nothing_but_a_hole ? 0 : size;
   }
 
   Result<std::shared_ptr<const FileMapping>> map() const override {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, bytes());
-    void* memory = ::mmap(nullptr, file_bytes, PROT_READ, MAP_SHARED, file_.get(), 0);
+    TRAINWARDEN_ASSIGN_OR_RETURN(const int file, file_.number());
+    void* memory = ::mmap(nullptr, file_bytes, PROT_READ, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) return system_error(errno, "map", path_);
     return std::shared_ptr<const FileMapping>(
         std::make_shared<LocalFileMapping>(ByteSpan(static_cast<const std::byte*>(memory), file_bytes)));
   }
 
  private:
-  FileDescriptor file_;
-  std::string path_;
+  mutable KeptFile file_;
+  const std::string path_;  // for messages
 };
 
 struct OpenedFile {
@@ -229,8 +233,7 @@ Result<std::unique_ptr<WritableFile>> create_local_file(const Beneath& beneath, 
 
 Result<std::unique_ptr<ReadableFile>> open_local_file(const Beneath& beneath, const std::string& path) {
   TRAINWARDEN_ASSIGN_OR_RETURN(OpenedFile opened, open_regular_file(beneath, path));
-  return std::unique_ptr<ReadableFile>(
-      std::make_unique<LocalReadableFile>(std::move(opened.file), beneath.describe(path)));
+  return std::unique_ptr<ReadableFile>(std::make_unique<LocalReadableFile>(std::move(opened.file), beneath, path));
 }
 
 Result<std::string> read_local_file(const Beneath& beneath, const std::string& path, std::uint64_t limit_bytes) {
@@ -241,7 +244,8 @@ Result<std::string> read_local_file(const Beneath& beneath, const std::string& p
   }
   std::string content(opened.bytes, '\0');
   const MutableByteSpan destination = std::as_writable_bytes(std::span(content));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got, read_range(opened.file, beneath.describe(path), 0, destination));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got,
+                               read_range(opened.file.get(), beneath.describe(path), 0, destination));
   content.resize(got);
   return content;
 }

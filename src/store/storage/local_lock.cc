@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/file_descriptor.h"
+#include "core/base/owned_descriptor.h"
 #include "core/base/text.h"
 #include "store/storage/system_error.h"
 
@@ -35,39 +35,77 @@ class HeldLocks {
     return *locks;
   }
 
-  void add(LocalLock* lock) {
-    std::lock_guard guard(mutex_);
-    locks_.push_back(lock);
-  }
-  void remove(LocalLock* lock) {
-    std::lock_guard guard(mutex_);
-    std::erase(locks_, lock);
-  }
+  void add(LocalLock& lock, OwnedDescriptor file);
+  void remove(LocalLock& lock);
+  bool is_held(const LocalLock& lock);  // also when it is the parent's affair
+  void replace(LocalLock& lock, OwnedDescriptor file);
 
  private:
   HeldLocks() { ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
   static void before_fork() { instance().mutex_.lock(); }
   static void after_fork_in_parent() { instance().mutex_.unlock(); }
   static void after_fork_in_child();
+  void take(LocalLock& lock, OwnedDescriptor file);
 
   std::mutex mutex_;
   std::vector<LocalLock*> locks_;
 };
 
+// Its file belongs to HeldLocks as long as it is there.
 class LocalLock final : public Lock {
  public:
-  explicit LocalLock(FileDescriptor file) : file_(std::move(file)) { HeldLocks::instance().add(this); }
-  ~LocalLock() override { HeldLocks::instance().remove(this); }
+  LocalLock(OwnedDescriptor file, const Beneath& beneath, std::string path)
+      : beneath_(beneath), path_(std::move(path)) {
+    HeldLocks::instance().add(*this, std::move(file));
+  }
+  ~LocalLock() override { HeldLocks::instance().remove(*this); }
 
-  // Closes this process's share; the parent's stays.
-  void let_go() { FileDescriptor(std::move(file_)); }
+  Status keep() override;
 
  private:
-  FileDescriptor file_;
+  friend class HeldLocks;
+  OwnedDescriptor file_;
+  bool is_let_go_ = false;  // in a forked child
+  const Beneath beneath_;
+  const std::string path_;
 };
 
+void HeldLocks::add(LocalLock& lock, OwnedDescriptor file) {
+  std::lock_guard guard(mutex_);
+  take(lock, std::move(file));
+  locks_.push_back(&lock);
+}
+
+void HeldLocks::remove(LocalLock& lock) {
+  std::lock_guard guard(mutex_);
+  std::erase(locks_, &lock);
+}
+
+bool HeldLocks::is_held(const LocalLock& lock) {
+  std::lock_guard guard(mutex_);
+  return lock.is_let_go_ || lock.file_.get() >= 0;
+}
+
+void HeldLocks::replace(LocalLock& lock, OwnedDescriptor file) {
+  std::lock_guard guard(mutex_);
+  take(lock, std::move(file));
+}
+
+// A number that was free belongs to no other lock: not to one that the program has closed, and which may even be that
+// of the same file.
+void HeldLocks::take(LocalLock& lock, OwnedDescriptor file) {
+  for (LocalLock* other : locks_) {
+    if (other->file_.number() == file.number()) other->file_.forget();
+  }
+  lock.file_ = std::move(file);
+}
+
+// The parent's share stays.
 void HeldLocks::after_fork_in_child() {
-  for (LocalLock* lock : instance().locks_) lock->let_go();
+  for (LocalLock* lock : instance().locks_) {
+    lock->file_.close();
+    lock->is_let_go_ = true;
+  }
   instance().mutex_.unlock();
 }
 
@@ -167,22 +205,37 @@ FileDescriptor open_to_look(const Beneath& beneath, const std::string& path) {
   return file.ok() ? *std::move(file) : FileDescriptor();
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Lock>> lock_local_file(const Beneath& beneath, const std::string& path) {
+Result<OwnedDescriptor> open_locked(const Beneath& beneath, const std::string& path) {
   const std::string full_path = beneath.describe(path);
-  TRAINWARDEN_ASSIGN_OR_RETURN(FileDescriptor file,
+  TRAINWARDEN_ASSIGN_OR_RETURN(FileDescriptor opened,
                                beneath.open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, "lock", 0666));
-  TRAINWARDEN_RETURN_IF_ERROR(check_lock_file(file.get(), full_path));
+  OwnedDescriptor file(std::move(opened));
+  if (!file.is_open()) return system_error(errno, "lock", full_path);
+  TRAINWARDEN_RETURN_IF_ERROR(check_lock_file(file.number(), full_path));
   struct flock range = whole_file();
-  if (::fcntl(file.get(), F_OFD_SETLK, &range) != 0) {
+  if (::fcntl(file.number(), F_OFD_SETLK, &range) != 0) {
     if (has_no_locks(errno)) return no_locks(full_path);
     if (errno != EAGAIN && errno != EACCES) return system_error(errno, "lock", full_path);
     return Status(Code::kAlreadyExists, fmt::format("{} is locked by {}; wait for it to end, or use another folder",
-                                                    full_path, holder(file.get())));
+                                                    full_path, holder(file.number())));
   }
-  write_holder(file.get());
-  return std::unique_ptr<Lock>(std::make_unique<LocalLock>(std::move(file)));
+  write_holder(file.number());
+  return file;
+}
+
+// The system frees a lock when its last descriptor is closed, whoever closes it.
+Status LocalLock::keep() {
+  if (HeldLocks::instance().is_held(*this)) return Status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(OwnedDescriptor file, open_locked(beneath_, path_));
+  HeldLocks::instance().replace(*this, std::move(file));
+  return Status();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Lock>> lock_local_file(const Beneath& beneath, const std::string& path) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(OwnedDescriptor file, open_locked(beneath, path));
+  return std::unique_ptr<Lock>(std::make_unique<LocalLock>(std::move(file), beneath, path));
 }
 
 bool local_file_locked(const Beneath& beneath, const std::string& path) {

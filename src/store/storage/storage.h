@@ -87,6 +87,9 @@ struct Entry {
 class Lock {
  public:
   virtual ~Lock() = default;
+  // Takes it again where it is lost without our doing, because the program has closed descriptors that are not its own.
+  // A glance otherwise. kAlreadyExists when another process has it by now, or what lock() says.
+  virtual Status keep() { return Status(); }
 };
 
 class Storage {

@@ -32,6 +32,24 @@ class _BelowError(logging.Filter):
         return record.levelno < logging.ERROR
 
 
+class _FileHandler(logging.Handler):
+    """Opens the file for each line: a program may close descriptors that it knows nothing of, and open files of its own
+    under their numbers."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = os.path.abspath(path)
+        with open(self._path, "a", encoding="utf-8"):  # what is wrong with the path is said at once
+            pass
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            with open(self._path, "a", encoding="utf-8") as file:
+                file.write(self.format(record) + "\n")
+        except Exception:
+            self.handleError(record)
+
+
 def _formatter() -> logging.Formatter:
     context = os.environ.get("SMDEBUG_LOG_CONTEXT", f"{socket.gethostname()}:{os.getpid()}")
     context = context.replace("%", "%%")
@@ -53,7 +71,7 @@ def _handlers() -> list[logging.Handler]:
         handlers.append(err)
     path = os.environ.get("SMDEBUG_LOG_PATH")
     if path:
-        handlers.append(logging.FileHandler(path))
+        handlers.append(_FileHandler(path))
     for handler in handlers:
         handler.setFormatter(_formatter())
     return handlers

@@ -12,11 +12,13 @@
 
 #include "core/base/file_descriptor.h"
 #include "core/base/no_throw.h"
+#include "core/base/owned_descriptor.h"
 #include "data/format/control_record.h"
 #include "hook/capture/black_box/box_files.h"
 #include "store/storage/beneath.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/naming.h"
+#include "store/storage/partial_file.h"
 #include "store/storage/system_error.h"
 
 namespace trainwarden::capture {
@@ -32,30 +34,38 @@ std::string temporary_prefix(const CheckpointName& name) {
   return fmt::format(".rank-{:05}.", name.rank);
 }
 
-void remove_left_over(const storage::Storage& run, const FileDescriptor& folder, const std::string& prefix) {
+std::string in_folder(const std::string& file) {
+  return std::string(format::kCheckpointFolder) + "/" + file;
+}
+
+void remove_left_over(const storage::Storage& run, const storage::Beneath& beneath, const std::string& prefix) {
   const auto files = run.list(format::kCheckpointFolder);
   if (!files.ok()) return;
   for (const std::string& file : *files) {
-    if (file.starts_with(prefix) && file.ends_with(kTemporaryEnding)) ::unlinkat(folder.get(), file.c_str(), 0);
+    const bool left_over = file.starts_with(prefix) && file.ends_with(kTemporaryEnding);
+    if (left_over) static_cast<void>(storage::remove_local_file(beneath, in_folder(file)));
   }
 }
 
 class TemporaryFile {
  public:
-  TemporaryFile(const FileDescriptor& folder, std::string name) : folder_(folder), name_(std::move(name)) {}
-  ~TemporaryFile() { ::unlinkat(folder_.get(), name_.c_str(), 0); }
+  TemporaryFile(const storage::Beneath& beneath, std::string name) : beneath_(beneath), name_(std::move(name)) {}
+  ~TemporaryFile() {
+    static_cast<void>(no_throw([&] { return storage::remove_local_file(beneath_, in_folder(name_)); }));
+  }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   const std::string& name() const { return name_; }
 
  private:
-  const FileDescriptor& folder_;
+  const storage::Beneath& beneath_;
   const std::string name_;
 };
 
 Status sync_file(const FileDescriptor& folder, const std::string& name, const fs::path& file) {
-  const FileDescriptor opened(::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  FileDescriptor found(::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const OwnedDescriptor opened(std::move(found));  // a large file takes a while
   struct stat info {};
   if (!opened.is_open() || ::fstat(opened.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return Status(Code::kNotFound, fmt::format("the program was to write the checkpoint to {}, and there is no file; "
@@ -92,14 +102,17 @@ Result<fs::path> write_file(const CheckpointName& name, const std::function<Stat
   if (name.run_dir.empty()) return Status(Code::kFailedPrecondition, "the run has no folder to save to");
   const auto run = storage::open_local_storage(name.run_dir);
   TRAINWARDEN_RETURN_IF_ERROR(run->create_folder(format::kCheckpointFolder));
-  TRAINWARDEN_ASSIGN_OR_RETURN(
-      const FileDescriptor folder,
-      storage::Beneath(name.run_dir).open(format::kCheckpointFolder, O_RDONLY | O_DIRECTORY, "write into"));
-  remove_left_over(*run, folder, temporary_prefix(name));
+  const storage::Beneath beneath(name.run_dir);
+  TRAINWARDEN_RETURN_IF_ERROR(
+      beneath.open(format::kCheckpointFolder, O_RDONLY | O_DIRECTORY, "write into").status());  // it is no link
+  remove_left_over(*run, beneath, temporary_prefix(name));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string random, storage::random_name());
-  const TemporaryFile temporary(folder, temporary_prefix(name) + random + kTemporaryEnding);
+  const TemporaryFile temporary(beneath, temporary_prefix(name) + random + kTemporaryEnding);
   const fs::path path = name.run_dir / format::kCheckpointFolder;
   TRAINWARDEN_RETURN_IF_ERROR(write(path / temporary.name()));
+  // No descriptor is held while the program's own code runs, which may close it.
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor folder,
+                               beneath.open(format::kCheckpointFolder, O_RDONLY | O_DIRECTORY, "write into"));
   TRAINWARDEN_RETURN_IF_ERROR(sync_file(folder, temporary.name(), path / temporary.name()));
   TRAINWARDEN_ASSIGN_OR_RETURN(fs::path given, give_free_name(folder, temporary.name(), path, name));
   TRAINWARDEN_RETURN_IF_ERROR(storage::sync_folder(folder, path.string()));

@@ -167,7 +167,8 @@ bool HostProcess::wait_for_end() {
 
 // So that it does not wait for us.
 void HostProcess::wait_for_output(std::chrono::milliseconds max) {
-  pollfd events[] = {{output_.number(), POLLIN, 0}, {child_->end_descriptor(), POLLIN, 0}};
+  const FileDescriptor end = child_->open_end();
+  pollfd events[] = {{output_.number(), POLLIN, 0}, {end.get(), POLLIN, 0}};
   poll(events, 2, static_cast<int>(max.count()));
   output_.read();
 }

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/file_descriptor.h"
+#include "core/base/owned_descriptor.h"
 #include "core/process/child.h"
 #include "core/process/output_tail.h"
 #include "trainwarden/status.h"
@@ -58,7 +58,7 @@ class HostProcess {
   std::string last_words();
 
   std::optional<process::Child> child_;  // none: it could not be started
-  FileDescriptor socket_;
+  OwnedDescriptor socket_;
   process::OutputTail output_;
   std::string received_;
   Instant memory_seen_{};
