@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
@@ -61,7 +60,7 @@ def _open(options: dict[str, Any]) -> Hook:
         try:
             hook = Hook.for_attach(**{**alone, "run_dir": beside})
         except AlreadyExists:  # of a process with the same id in another container
-            beside = f"{beside}-{secrets.token_hex(8)}"
+            beside = f"{beside}-{os.urandom(8).hex()}"
             hook = Hook.for_attach(**{**alone, "run_dir": beside})
         say(f"process {os.getpid()} is captured in {beside}: {error}")
         return hook

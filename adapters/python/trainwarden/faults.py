@@ -5,12 +5,17 @@ from __future__ import annotations
 import functools
 import sys
 import threading
+from types import FrameType
 from typing import Any, Callable, TypeVar
+
+from ._core import frame_variables
 
 # After so many faults the adapters detach themselves: something is thoroughly wrong, and each fault costs time.
 TOLERATED_FAULTS = 10
 _MAX_SHOWN = 50
 _MAX_LINE = 300
+
+_TAKES_ANY = 0x04  # CO_VARARGS: a function with *args
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _lock = threading.Lock()
@@ -44,6 +49,32 @@ def report(doing: str, error: BaseException) -> None:
         say(f"error: {TOLERATED_FAULTS} faults of the adapter: nothing more is captured in this process")
         for action in _give_up:
             action()
+
+
+def end_or_raise(doing: str, error: Exception) -> None:
+    """A fault of ours ends here and is counted; what a signal handler of the program has raised goes on to the program."""
+    if is_of_signal_handler(error):
+        raise error
+    report(doing, error)
+
+
+def is_of_signal_handler(error: BaseException) -> bool:
+    """Python runs signal handlers between any two steps of a program, also of ours. A handler is called with the number of
+    the signal and the frame that was interrupted."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        names = code.co_varnames[: code.co_argcount]
+        if len(names) >= 2 or code.co_flags & _TAKES_ANY:
+            values = list(frame_variables(trace.tb_frame).values())
+            if any(type(value) is FrameType for value in _flat(values)):
+                return str(dict.get(trace.tb_frame.f_globals, "__name__")).partition(".")[0] != "trainwarden"
+        trace = trace.tb_next
+    return False
+
+
+def _flat(values: list[Any]) -> list[Any]:
+    return [each for value in values for each in (value if type(value) is tuple else (value,))]
 
 
 def first_line(error: BaseException) -> str:
@@ -83,7 +114,7 @@ def guarded(doing: str) -> Callable[[_Function], _Function]:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                report(doing, error)
+                end_or_raise(doing, error)
                 return None
 
         return call  # type: ignore[return-value]

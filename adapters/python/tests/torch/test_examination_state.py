@@ -81,10 +81,11 @@ def test_states_of_optimizers_are_found_in_what_is_read(optimizer: torch.optim.O
 def test_what_is_loaded_is_looked_at(optimizer: torch.optim.Optimizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through functions of the test's own: those of torch may have ours in them already, from another test."""
     monkeypatch.setenv("TRAINWARDEN_EXAMINE", "1")
-    read = signal_sources._load(lambda: {"optimizer": optimizer.state_dict()})
+    read = {"optimizer": optimizer.state_dict()}
+    signal_sources._note_loaded(read)
     other = trained()
     assert loaded_files.describe([other]) == {"optimizers": 1, "given": 0, "fits": True}
-    loaded_files._load_state_dict(lambda state: None, read["optimizer"])
+    loaded_files._note_given(other, read["optimizer"])
     assert loaded_files.describe([other]) == {"optimizers": 1, "given": 1, "fits": True}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,43 +65,64 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def save(*args: Any, **kwargs: Any) -> None:
+    """torch.save, as it is seen in an attached program."""
+    partial = resuming.save_begins(args, kwargs)
+    if partial is None:
+        torch.save(*args, **kwargs)
+        return
+    try:
+        torch.save(*partial.args, **partial.kwargs)
+    except BaseException:
+        partial.drop()
+        raise
+    partial.put()
+
+
+def load(*args: Any, **kwargs: Any) -> Any:
+    """The same of torch.load."""
+    result = torch.load(*args, **kwargs)
+    resuming.loaded(args, kwargs)
+    return result
+
+
 def test_a_save_that_fails_leaves_what_was_there(folder: Path) -> None:
     path = folder / "last.pt"
-    resuming.save(torch.save, {"step": 1}, path)
+    save({"step": 1}, path)
     with pytest.raises(Exception):
-        resuming.save(torch.save, {"step": lambda: 1}, path)  # cannot be pickled
-    assert resuming.load(torch.load, path) == {"step": 1}
+        save({"step": lambda: 1}, path)  # cannot be pickled
+    assert load(path) == {"step": 1}
     assert [entry.name for entry in folder.iterdir() if "partial" in entry.name] == []
 
 
 def test_a_position_is_taken_up_by_name_or_by_call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     position = resuming.Position(40, {"train": 30, "eval": 10})
     monkeypatch.setattr(resuming, "_current", lambda: position)
-    resuming.save(torch.save, {"step": 1}, f=folder / "a.pt")
+    save({"step": 1}, f=folder / "a.pt")
     (folder / "b.bin").write_bytes(b"by another library")
     trainwarden.torch.checkpoint_saved(folder / "b.bin")
     monkeypatch.setattr(resuming, "_current", lambda: None)
     trainwarden.torch.checkpoint_loaded(folder / "b.bin")
     assert resuming.first_position() == position
     monkeypatch.setattr(resuming, "_loaded", None)
-    resuming.load(torch.load, f=folder / "a.pt")
+    load(f=folder / "a.pt")
     assert resuming.first_position() == position
 
 
 def test_what_lies_elsewhere_is_left_alone(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside") / "a.pt"
-    resuming.save(torch.save, {"step": 1}, outside)
+    save({"step": 1}, outside)
     assert not (outside.parent / ".trainwarden").exists()
-    assert resuming.load(torch.load, outside) == {"step": 1}
+    assert load(outside) == {"step": 1}
     assert resuming.first_position() is None
 
 
 @pytest.mark.parametrize("note", ["", "[]", "{}", '{"global_step": -1, "mode_steps": {}}', '{"global_step": 1, "mode_steps": []}'])
 def test_a_damaged_note_is_no_position(folder: Path, monkeypatch: pytest.MonkeyPatch, note: str) -> None:
     monkeypatch.setattr(resuming, "_current", lambda: resuming.Position(1, {}))
-    resuming.save(torch.save, {"step": 1}, folder / "a.pt")
+    save({"step": 1}, folder / "a.pt")
     monkeypatch.setattr(resuming, "_current", lambda: None)
     (written,) = (folder / ".trainwarden").iterdir()
     written.write_text(note)
-    assert resuming.load(torch.load, folder / "a.pt") == {"step": 1}, "the training goes on"
+    assert load(folder / "a.pt") == {"step": 1}, "the training goes on"
     assert resuming.first_position() is None

@@ -178,7 +178,9 @@ class Training:
 
     def waits_for(self, iterator: Any, seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("trainwarden.torch.waits._clock", self.clock)
-        self.waits.counting(lambda _: self.clock.passes(seconds * SECOND))(iterator)
+        wait = self.waits.begins(iterator)
+        self.clock.passes(seconds * SECOND)
+        self.waits.ends(wait)
 
 
 @pytest.fixture

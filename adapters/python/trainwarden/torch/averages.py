@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .listeners import are_gradients_recorded
 from .models import KnownModel
 from .module_tree import is_training, parameters_of_module
 
@@ -20,7 +21,7 @@ def begins_evaluation(model: KnownModel, models: Iterable[KnownModel], step: int
     if apart > 0:
         model.is_teacher = model.is_teacher or apart < _APART
         model.is_average = not model.is_teacher and _is_copy(model, models)
-    return model.is_average and not torch.is_grad_enabled()
+    return model.is_average and not are_gradients_recorded()
 
 
 def _is_copy(model: KnownModel, models: Iterable[KnownModel]) -> bool:

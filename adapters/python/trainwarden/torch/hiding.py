@@ -20,17 +20,22 @@ _disable_modes: Any = getattr(_python_dispatch, "_disable_current_modes", None) 
 class Hidden(NamedTuple):
     """What is to be given back."""
 
+    with_gradients: bool  # what the program computes is recorded for gradients
     functions: Any
     modes: Optional[Any]
     operators: bool
 
 
 def hide() -> Hidden:
-    """From now on, in this thread, until show()."""
+    """From now on, in this thread, until show(). Nothing that is computed meanwhile is recorded for gradients, so that the
+    program's saved_tensors_hooks are not called either."""
+    with_gradients = torch.is_grad_enabled()
+    if with_gradients:
+        torch._C._set_grad_enabled(False)
     functions = torch._C.DisableTorchFunction()
     functions.__enter__()
     modes = _leave_modes() if _dispatch_modes() else None
-    return Hidden(functions, modes, hide_operators())
+    return Hidden(with_gradients, functions, modes, hide_operators())
 
 
 def show(hidden: Hidden) -> None:
@@ -39,6 +44,8 @@ def show(hidden: Hidden) -> None:
     if hidden.modes is not None:
         hidden.modes.__exit__(None, None, None)
     hidden.functions.__exit__(None, None, None)
+    if hidden.with_gradients:
+        torch._C._set_grad_enabled(True)
 
 
 def _leave_modes() -> Any:

@@ -159,20 +159,27 @@ def ignore_calls(module_id: int) -> None:
 @functools.cache
 def quiet_call_ns() -> float:
     """The cost of a call through one of our functions that is not reported, measured once."""
-    module, ours = torch.nn.Identity(), torch.nn.Module.__call__
-    calls = (ours, getattr(ours, "__wrapped__", ours))
-    seen, _board.seen = _board.seen, frozenset()
-    _set_gates()
-    best = [min(_time_calls(call, module) for _ in range(5)) for call in calls]
-    _board.seen = seen
-    _set_gates()
+    ours = gates.stand_in(_nothing, Around(_see_nothing))
+    if not gates.are_removed():
+        ours.look_at(())
+    best = [min(_time_calls(call) for _ in range(5)) for call in (ours, _nothing)]
     return max(best[0] - best[1], 0.0)
 
 
-def _time_calls(call: Callable[..., Any], module: torch.nn.Module) -> float:
+def _nothing(first: Any, second: Any) -> None:
+    """Stands for a call of a module: one of torch would call the hooks that the program has put around all of them."""
+
+
+def _see_nothing(first: Any, *more: Any) -> None:
+    """Stands for what looks whether somebody is to be told of a call, where torch.compile has removed the gates."""
+    if _board.seen is None and id(first) in _board.notified:
+        _nothing(first, more)
+
+
+def _time_calls(call: Callable[..., Any]) -> float:
     rounds, begin = 64, _clock()
     for _ in range(rounds):
-        call(module, None)
+        call(None, None)
     return (_clock() - begin) / rounds
 
 

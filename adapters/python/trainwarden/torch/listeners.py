@@ -129,14 +129,14 @@ _PURPOSES = {
 
 def notify(method: str, *args: Any) -> None:
     """Calls the method of each listener. KeyboardInterrupt and SystemExit, StopTraining with it, are the program's."""
-    if board.is_deaf:
+    if board.is_deaf or torch._C._is_tracing():  # what torch.jit.trace runs is no training
         return
     with at_work():
         for listener in board.listeners:
             try:
                 getattr(listener, method)(*args)
             except Exception as error:
-                faults.report(_PURPOSES[method], error)
+                faults.end_or_raise(_PURPOSES[method], error)
 
 
 class Switchboard:
@@ -159,7 +159,10 @@ class Switchboard:
         self.functions = (True, True)  # are our calls in loss functions, and in activation functions
         self.spent_ns = 0  # in listeners, since the process began
         self.began_ns = 0  # when a listener was called that has not returned; 0: none
+        self.with_gradients: Optional[bool] = None  # what the program computes is recorded; None: no listener is at work
         self.worker = 0  # the thread in which it was called
+        self.resident_bytes: Optional[Callable[[], Optional[int]]] = None  # of the process; while that is measured
+        self.grown_bytes = 0  # by which it grew in listeners since then
         self.is_on = False
         self.is_deaf = False  # what happens is no part of the training
         self.quiet: Optional[Quiet] = None
@@ -173,6 +176,11 @@ class Switchboard:
 board = Switchboard()
 
 
+def are_gradients_recorded() -> bool:
+    """Of what the program computes; what listeners compute never is."""
+    return torch.is_grad_enabled() if board.with_gradients is None else board.with_gradients
+
+
 def spent_ns() -> int:
     """Nanoseconds that listeners have taken in this process, until now."""
     return board.spent_ns + (_clock() - board.began_ns if board.began_ns else 0)
@@ -181,23 +189,29 @@ def spent_ns() -> int:
 class at_work:
     """What is done inside is on the bill of the listeners, and the program's modes and profilers do not see it."""
 
-    __slots__ = ("_hidden", "_begin")
+    __slots__ = ("_hidden", "_begin", "_resident")
 
     def __enter__(self) -> None:
         self._hidden: Optional[hiding.Hidden] = None
-        self._begin = 0
+        self._begin = self._resident = 0
         if board.worker == _thread():
             return
         self._begin = _clock()
+        if board.resident_bytes is not None:
+            self._resident = board.resident_bytes() or 0
         if not board.began_ns:
             board.began_ns, board.worker = self._begin, _thread()
         self._hidden = hiding.hide()
+        board.with_gradients = self._hidden.with_gradients
 
     def __exit__(self, *raised: object) -> None:
         if self._hidden is None:
             return
         hiding.show(self._hidden)
+        board.with_gradients = None
         if board.worker == _thread():
+            if self._resident and board.resident_bytes is not None:
+                board.grown_bytes += (board.resident_bytes() or 0) - self._resident
             board.began_ns = board.worker = 0
             board.spent_ns += _clock() - self._begin
 

@@ -64,5 +64,9 @@ def _find_obstacle() -> str:
 
 
 def _run_named(name: str) -> None:
+    was_in_sight = _core.hide_operators()
+    _core.show_operators()
     with torch.autograd.profiler.record_function(name):
         pass
+    if not was_in_sight:
+        _core.hide_operators()

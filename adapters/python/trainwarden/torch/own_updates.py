@@ -30,8 +30,9 @@ class OwnUpdate(Optimizer):  # type: ignore[misc]
     """Stands for the program's own code: has its parameters, keeps none of them alive, and never steps."""
 
     def __init__(self, parameters: list[torch.Tensor]) -> None:
-        self._weak = [weakref.ref(each) for each in parameters]
+        self._weak: list[weakref.ref[torch.Tensor]] = []
         super().__init__([{"params": parameters}], {})
+        self._weak = [weakref.ref(each) for each in parameters]
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:

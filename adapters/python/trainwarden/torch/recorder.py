@@ -16,6 +16,7 @@ from .activations import Activations
 from .bridge import Bridge
 from .collectives import EndOfBackward
 from .examination.examiner import Examiner
+from .. import faults
 from ..faults import guarded
 from .identity import ByIdentity
 from .logged import Logged
@@ -27,6 +28,7 @@ from .phases import Phases
 from .roots import Model
 from .signals import Signals
 from .start_times import StartTimes
+from .watchdog import Part
 
 # Functions of ours that a step passes through besides the calls of modules: zero_grad, the loss, backward, the
 # optimizer's step, which is counted.
@@ -113,6 +115,15 @@ class Recorder:
         self.losses.flush()
         self._passes.end()
         self.activations.is_repeated = False
+
+    def give_up(self, part: Part, why: str) -> None:
+        """What is done for the run takes too much of the training. The run says so, and standard error once."""
+        self.note_unseen(f"{why}: {part.value}")
+        faults.say_once(f"warning: {why}: {part.value}")
+        if part is Part.EXAMINATION:
+            self.examiner.give_up(f"{why}: {part.value}")
+        elif part is Part.SIGNALS:
+            self.signals.is_off = True
 
     def note_unseen(self, what: str) -> None:
         """The run is to say that this is not captured."""

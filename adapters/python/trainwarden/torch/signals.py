@@ -65,6 +65,7 @@ class Signals:
         self._hook = hook
         self._bridge = bridge
         self.wanted = False
+        self.is_off = False  # they cost too much
         self.remembers = False  # the black box wants to know what each step begins with
         self._ids: dict[str, int] = {}  # of the signals that were declared
         self._calls: list[int] = []
@@ -97,7 +98,7 @@ class Signals:
     # Steps.
 
     def begin_step(self, is_idle: bool) -> None:
-        self.wanted = not is_idle and self._hook.wants_collection("signals")
+        self.wanted = not is_idle and not self.is_off and self._hook.wants_collection("signals")
         self.remembers = bool(getattr(self._hook, "remembers", False))
         if self.remembers:
             remember_random_states(self._hook)
@@ -279,7 +280,7 @@ class Signals:
                     self._hook.remember(_PREFIX + "batch/indices", places)
         if self.wanted:
             self._throughput.see_call(model, args, kwargs)
-            if torch.is_grad_enabled():
+            if listeners.are_gradients_recorded():
                 self.saw(Call.FORWARD)
 
     def checkpoint_saved(self, what: Any, file: Any, seconds: float) -> None:

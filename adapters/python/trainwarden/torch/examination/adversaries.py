@@ -62,7 +62,9 @@ class Adversaries:
 
     def _watch_pull(self, answer: torch.Tensor, asked: str) -> None:
         if answer.requires_grad and is_measurable(answer) and answer.numel() > 0:
-            self._hooks.append(answer.register_hook(_pull_into(self._pulls, asked)))
+            node = answer.grad_fn  # a hook on the tensor itself would show in its _backward_hooks
+            if node is not None:
+                self._hooks.append(node.register_hook(_pull_into(self._pulls, asked, answer.output_nr)))
 
     def let_go(self) -> None:
         """The step ends, or a backward pass that may never come is no longer waited for."""
@@ -106,13 +108,16 @@ def _value_of(held: Callable[[], Optional[torch.Tensor]]) -> Optional[torch.Tens
     return held()
 
 
-def _pull_into(pulls: dict[str, torch.Tensor], asked: str) -> Callable[[torch.Tensor], None]:
-    """A hook for an answer, which knows nothing but where its result goes: what lies in a graph and leads to that graph is a
-    cycle that Python's collector does not see."""
+def _pull_into(pulls: dict[str, torch.Tensor], asked: str, number: int) -> Callable[[Any, Any], None]:
+    """A hook for what has computed an answer, its output of this number. It knows nothing but where its result goes: what
+    lies in a graph and leads to that graph is a cycle that Python's collector does not see."""
 
     @faults.guarded("see which way a loss pulls the answers of a model")
-    def see(gradient: torch.Tensor) -> None:
-        with at_work(), torch.no_grad():
+    def see(_: Any, gradients: Any) -> None:
+        gradient = gradients[number]
+        if not is_measurable(gradient):
+            return
+        with at_work():
             low, high = torch.aminmax(gradient.detach().float())
             is_one_way = (low >= 0) | (high <= 0)
             pulls.setdefault(asked, torch.where(is_one_way, low + high, low * float("nan")))

@@ -18,13 +18,14 @@ import torch
 from torch.optim import Optimizer
 
 from ... import faults
+from .. import listeners
 from ..logged import number_of
 from ..loss_options import LossOptions
 from ..models import KnownModel
 from ..module_tree import is_training
 from ..parameters import parameters_in
 from ..transforms import depth_of_gradients
-from . import printed, program_calls, seeds
+from . import printed, program_calls, saved_hooks, seeds
 from .allowance import Allowance
 from .batches import Compared, fingerprint, first_tensor, tensors_in
 from .description import Description
@@ -76,6 +77,8 @@ def _own(method: _Method) -> _Method:
             with torch.no_grad():
                 method(self, *args)
         except Exception as error:
+            if faults.is_of_signal_handler(error):
+                raise
             self._faults += 1
             self.is_on = self._faults < _MAX_FAULTS
             self.fault = f"the examination for a diagnosis has failed: {type(error).__name__}: {error}"
@@ -255,10 +258,10 @@ class Examiner:
         root = model.module if model is not None and (model.trained_by or model.is_average) else None
         self._passes.forward_begins(called if root is not None else None, self._evaluates, args)
         if self._look is not None or self._evaluation is not None:
-            self._look_at_inputs(model, root, args, kwargs, torch.is_grad_enabled())
+            self._look_at_inputs(model, root, args, kwargs, listeners.are_gradients_recorded())
         elif self._evaluates and model is not None and model.is_average and root is not None:
             self._look_at_stranger(root)  # after another model of this evaluation, perhaps, on which all time was spent
-        elif self._prints_now and torch.is_grad_enabled():
+        elif self._prints_now and listeners.are_gradients_recorded():
             self._print_input(args, kwargs)
 
     def quiet_forward_begins(self, args: Any) -> None:
@@ -375,7 +378,7 @@ class Examiner:
             return
         self._description.note_place("backward")
         self._look.see_loss(root)
-        if self._graphs.is_due(self._fulls):
+        if self._graphs.is_due(self._fulls) and not saved_hooks.are_used():
             graph = self._graphs.read(root, self.subjects.parameter_numbers(), self._look.input, self._look.given)
             self._writer.write_text("graph", graph)
 
@@ -434,6 +437,12 @@ class Examiner:
         self._let_go()
         self._look, self._level = None, _NONE
         self._writer.drop_loss(self._step)
+
+    def give_up(self, why: str) -> None:
+        """Nothing more is looked at."""
+        self._drop_look()
+        self.is_on, self.fault = False, why
+        printed.send_to(None)
 
     @_own
     def _let_go(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import deque
+from collections.abc import Iterable
 
 _REMEMBERED = 32
 _ENOUGH = 8
@@ -13,6 +13,12 @@ _DEVIATIONS = 12.0
 _SHARE = 0.5
 # One closer look is followed by none for so many losses.
 _REST = 64
+
+
+def _median(values: Iterable[float]) -> float:
+    """The upper one of two. The module statistics is not imported: the program may have one of that name."""
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
 
 
 class Jumps:
@@ -35,8 +41,8 @@ class Jumps:
             return False
         if not math.isfinite(loss):
             return True
-        middle = statistics.median(self._last)
+        middle = _median(self._last)
         if loss - middle <= _SHARE * abs(middle):
             return False  # which is what nearly all are
-        deviation = statistics.median(abs(each - middle) for each in self._last)
+        deviation = _median(abs(each - middle) for each in self._last)
         return loss - middle > _DEVIATIONS * deviation

@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import torch
 
+from ..listeners import are_gradients_recorded
 from ..module_tree import is_training
 from .batches import first_tensor
 
@@ -34,7 +35,7 @@ class Passes:
 
     def forward_begins(self, model: Optional[torch.nn.Module], evaluates: bool, args: Any) -> None:
         """An outermost model, perhaps one that is trained, is called."""
-        if not torch.is_grad_enabled():
+        if not are_gradients_recorded():
             if model is not None and is_training(model):
                 self._count_in_training(args)
             else:

@@ -3,9 +3,13 @@ they evaluate by in ways that nothing else sees; nearly all of them say it."""
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from typing import Any, Callable, NamedTuple, Optional
+
+from .. import gates
+from ..contents import attributes_of
 
 _MAX_LINE = 400
 # Lines are kept as they come, up to so many, and later each time after this many more steps than before.
@@ -40,24 +44,20 @@ def send_to(sink: Optional[Callable[[str], None]]) -> None:
 
 
 def _watch(stream: Any) -> None:
-    write = getattr(stream, "write", None)
-    if not callable(write) or getattr(write, "is_seen", False):
-        return
+    if not isinstance(stream, io.TextIOBase) or "write" in attributes_of(stream):
+        return  # a class of the program's own, or somebody stands there already, perhaps we
     rest = [""]
 
-    def see_and_write(text: str) -> int:
-        count: int = write(text)
+    def begins(text: Any = None, *more: Any) -> Any:
+        return (text,) if type(text) is str else None
+
+    def ends(note: Any, _: Any) -> None:
         try:
-            _see(text, rest)
+            _see(note[0], rest)
         except Exception:  # what is printed is never in the way of the program
             rest[0] = ""
-        return count
 
-    see_and_write.is_seen = True  # type: ignore[attr-defined]
-    try:
-        stream.write = see_and_write
-    except (AttributeError, TypeError):  # a stream of another kind, which takes no other function
-        pass
+    stream.write = gates.stand_in(stream.write, gates.Around(begins, ends))  # type: ignore[method-assign]
 
 
 def _see(text: str, rest: list[str]) -> None:

@@ -13,7 +13,7 @@ from ..contents import is_plain_tensor
 from ..exchange import innermost, is_plain, put_around
 from ..gates import Around
 from ..module_tree import buffers_of, is_module, modules_of, named_parameters
-from . import dropouts, loaded_files, seeds
+from . import dropouts, loaded_files, saved_hooks, seeds
 
 _MAX_LOADED = 16
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
@@ -47,7 +47,7 @@ def watch() -> None:
     inner = innermost(torch.nn.Module.load_state_dict)
     if is_plain(inner):
         put_around(inner, Around(_load_begins, _load_ends))
-    for each in (seeds, dropouts, loaded_files):
+    for each in (seeds, dropouts, loaded_files, saved_hooks):
         each.watch()
 
 

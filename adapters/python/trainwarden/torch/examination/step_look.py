@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional
 import torch
 
 from ..loss_options import LossOptions
-from . import own_losses
+from . import own_losses, saved_hooks
 from .batches import (
     Compared,
     add_neighbours,
@@ -187,8 +187,9 @@ class StepLook:
         """The backward pass begins here: a loss that the program computed itself is found in its graph."""
         if self.modules is not None:
             self.modules.backward_begins()
-        own = None if self.losses > 0 else own_losses.compared_in(root, self._outputs)
-        spread = own_losses.broadcast_in(root, self._outputs) if own is None else None
+        is_readable = self.losses == 0 and not saved_hooks.are_used()
+        own = None if not is_readable else own_losses.compared_in(root, self._outputs)
+        spread = own_losses.broadcast_in(root, self._outputs) if own is None and not saved_hooks.are_used() else None
         if spread is not None:
             self.numbers.add("own_broadcast", [float(each) for each in spread])
         self._outputs = []
