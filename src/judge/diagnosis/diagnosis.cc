@@ -1,10 +1,13 @@
 #include "judge/diagnosis/diagnosis.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "judge/diagnosis/causes.h"
+#include "judge/diagnosis/names.h"
 
 namespace trainwarden::diagnosis {
 namespace {
@@ -83,6 +86,41 @@ void name_what_is_missing(const TrainingHistory& history, Diagnosis& diagnosis) 
     diagnosis.missing.push_back(fmt::format("{} damaged records of the examination", history.unreadable));
 }
 
+std::string doubt_of(const TrainingHistory& history) {
+  const auto is_lost = [](const std::optional<double>& loss) { return loss && !std::isfinite(*loss); };
+  const Values& losses = history.losses.values;
+  const auto lost = std::count_if(losses.begin(), losses.end(), [](double loss) { return !std::isfinite(loss); });
+  if (lost > 0) return fmt::format("{} of {} looked-at losses are NaN or infinite", lost, losses.size());
+  if (is_lost(history.saved_loss)) return fmt::format("the last loss that was kept is {}", number(*history.saved_loss));
+  if (!is_lost(history.printed_loss)) return {};
+  return fmt::format("the last loss of training that the program said is {}", number(*history.printed_loss));
+}
+
+// A loss that is no number at the end is a fact, whatever has led to it: where no cause is sure, that is what is wrong.
+// One such loss alone may be a step that a gradient scaler leaves out.
+void report_lost_loss(const TrainingHistory& history, Diagnosis& diagnosis) {
+  constexpr double kFact = 0.9;
+  constexpr std::size_t kSure = 2;
+  const Values& losses = history.losses.values;
+  const auto last_known = std::find_if(losses.rbegin(), losses.rend(), [](double loss) { return std::isfinite(loss); });
+  const auto lost = static_cast<std::size_t>(last_known - losses.rbegin());
+  if (lost < std::min(losses.size(), kSure) || lost == 0 || diagnosis.first() != nullptr || history.fulls == 0) return;
+  const std::int64_t step = history.losses.steps[losses.size() - lost];
+  CauseFinding finding{"training_diverged",
+                       kFact,
+                       fmt::format("The loss is NaN or infinite from step {} on", step),
+                       {doubt_of(history)},
+                       {},
+                       step,
+                       {}};
+  if (last_known != losses.rend())
+    finding.evidence.push_back(fmt::format("the last one that is a number is {}", number(*last_known)));
+  Findings& findings = diagnosis.findings;
+  std::erase_if(findings, [](const CauseFinding& each) { return each.cause == "training_diverged"; });
+  findings.insert(findings.begin(), std::move(finding));
+  diagnosis.apart.clear();
+}
+
 Diagnosis diagnose_one(const TrainingHistory& history) {
   Diagnosis diagnosis;
   diagnosis.symptoms = symptoms_of(history);
@@ -112,14 +150,13 @@ Diagnosis diagnose_one(const TrainingHistory& history) {
   for (CauseFinding& each : diagnosis.findings) {
     if (each.evidence.size() > kMaxLines) each.evidence.resize(kMaxLines);
   }
+  report_lost_loss(history, diagnosis);
   name_what_is_missing(history, diagnosis);
   return diagnosis;
 }
 
-}  // namespace
-
 // Where a process trains one model after another, the one before may be what is wrong.
-Diagnosis diagnose(const TrainingHistory& all) {
+Diagnosis diagnose_trainings(const TrainingHistory& all) {
   Diagnosis diagnosis = diagnose_one(all.best_known());
   const TrainingHistory* const other = all.other_known();
   if (other == nullptr) return diagnosis;
@@ -135,6 +172,14 @@ Diagnosis diagnose(const TrainingHistory& all) {
       before.findings.front().evidence.begin(),
       other == &all ? "it is of the last training of the process" : "it is of an earlier training of the same process");
   return before;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const TrainingHistory& history) {
+  Diagnosis diagnosis = diagnose_trainings(history);
+  diagnosis.doubt = doubt_of(history);
+  return diagnosis;
 }
 
 }  // namespace trainwarden::diagnosis

@@ -18,7 +18,10 @@ struct Diagnosis {
   std::vector<CauseFinding> consequences;  // those
   std::string apart;                       // what would tell the first two findings apart; empty: nothing, or no need
   std::vector<std::string> missing;        // what could not be looked at, and what would bring it
-  std::vector<std::string> alarms;         // rules that found more than a note, in a training that was not examined
+  // Why it must not be said that nothing is wrong, also where no finding is sure: "the loss is not finite in 3 of 15
+  // looks".
+  std::string doubt;
+  std::vector<std::string> alarms;  // rules that found more than a note, in a training that was not examined
   Symptoms symptoms;
   std::int64_t steps = 0;     // train steps that were trained, as far as is known
   std::int64_t examined = 0;  // of them looked at in full

@@ -238,6 +238,8 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
 void TrainingHistory::take_printed(const PrintedLine& line) {
   EvaluationScore told;
   for (PrintedMetric& metric : metrics_in(line)) {
+    if (metric.kind == PrintedKind::kLoss && metric.is_of_training) printed_loss = metric.value;
+    if (!std::isfinite(metric.value)) continue;  // of a series it tells nothing
     auto series = std::find_if(printed.begin(), printed.end(),
                                [&](const PrintedSeries& each) { return each.name == metric.name; });
     if (series == printed.end()) {
@@ -344,6 +346,8 @@ void TrainingHistory::begin_training(double training) {
   printed.clear();
   is_printed_loss_like_ours_.reset();
   losses = {};
+  saved_loss.reset();
+  printed_loss.reset();
   prints.clear();
   light_prints.clear();
   signals.clear();

@@ -220,6 +220,7 @@ class TrainingHistory {
   std::vector<Evaluated> evaluations;
   std::vector<PrintedSeries> printed;                   // in the order in which the names came
   StepNumbers losses;                                   // of steps that were looked at; of very many a part
+  std::optional<double> saved_loss, printed_loss;       // of training, the last that the run has, and the program says
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
   std::vector<double> light_prints;                     // the same, of light looks
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step

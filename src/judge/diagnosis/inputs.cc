@@ -50,6 +50,37 @@ void look_for_bad_batches(const Case& seen, Findings& findings) {
        {}});
 }
 
+// Are numbers that a model gets, or is to give, not finite by themselves? What a program makes of its own model's
+// output, as the targets of temporal differences or the input of a discriminator, is no number once the model gives
+// none: then all of it or most of it is not, whereas of data it is the part that is bad.
+bool is_bad_by_itself(const Snapshot& snapshot, std::string_view what, double share) {
+  constexpr double kMostly = 0.5;
+  if (!(share > 0)) return false;
+  const double predicted = snapshot.at("predicted", kNotFinite);
+  if (what == "target" && std::isfinite(predicted)) return predicted == 0 || share < kMostly * predicted;
+  const Values* const weights = snapshot.find("weight");
+  const bool is_broken = weights != nullptr && std::any_of(weights->begin(), weights->end(),
+                                                           [](double each) { return !std::isfinite(each); });
+  return !is_broken || share < kMostly;
+}
+
+// NaN where it was not looked at.
+double extent(const Snapshot& snapshot, std::string_view what) {
+  return std::max(std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax)));
+}
+
+// The largest number of all looks. A target that is large where the answer is as large may be made of that.
+double peak_by_itself(const Case& seen, std::string_view what) {
+  constexpr double kFollows = 0.5;
+  double peak = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double here = extent(snapshot, what);
+    const bool follows = what == "target" && extent(snapshot, "predicted") > kFollows * here;
+    if (here > peak && !follows) peak = here;
+  }
+  return peak;
+}
+
 void look_for_bad_samples(const Case& seen, Findings& findings) {
   const std::size_t before = findings.size();
   for (const char* what : {"input", "target", "input1"}) {
@@ -61,8 +92,8 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
       const double share = snapshot.at(what, kNotFinite);
       if (!std::isfinite(share)) continue;
       ++seen_count;
-      largest.push_back(std::max(std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax))));
-      if (share > 0 && std::string_view(what) != "input1") {
+      largest.push_back(extent(snapshot, what));
+      if (std::string_view(what) != "input1" && is_bad_by_itself(snapshot, what, share)) {
         ++hit;
         worst = std::max(worst, share);
         if (step < 0) step = snapshot.step;
@@ -82,7 +113,7 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
       continue;
     }
     if (largest.size() < 8) continue;
-    const double usual = median(largest), peak = *std::max_element(largest.begin(), largest.end());
+    const double usual = median(largest), peak = peak_by_itself(seen, what);
     if (peak > 50 * usual && usual > 0 &&
         (seen.is_ill() || seen.symptoms.is_rough || seen.symptoms.train.peak > 5 * seen.symptoms.train.first)) {
       findings.push_back(

@@ -29,6 +29,8 @@ constexpr std::array kScores = {"f1",    "auc",  "auroc", "ap",   "map",  "iou",
 constexpr std::array kErrors = {"rmse", "mse",   "mae",  "nll", "ppl", "perplexity", "cer", "wer",
                                 "err",  "error", "mape", "bpc", "eer", "brier",      "ce",  "bce"};
 
+constexpr std::array kNoNumbers = {"nan", "inf", "infinity"};
+
 template <std::size_t kCount>
 bool is_in(std::string_view word, const std::array<const char*, kCount>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -92,8 +94,11 @@ class LineReader {
   std::vector<PrintedMetric> metrics() {
     for (std::size_t at = 0; at < line_.size();) {
       if (is_letter(line_[at])) {
-        const std::string_view word = word_at(line_, at);
-        take_word(lower_case(std::string(word)));
+        const std::string word = lower_case(std::string(word_at(line_, at)));
+        if (kind_ && is_in(word, kNoNumbers))
+          take_number({std::nan(""), word.size(), false}, ' ', false);
+        else
+          take_word(word);
         at += word.size();
       } else if (const NumberAt number = number_at(line_, at); number.size > 0) {
         const char before = at == 0 ? ' ' : line_[at - 1];
@@ -133,7 +138,9 @@ class LineReader {
     const bool follows = kind_ && !words_.empty() && kind_of(words_.back()) &&
                          std::string_view(" =:\t").find(before) != std::string_view::npos;
     if (number.is_whole && !is_percentage && !follows) return words_.clear();
-    const bool is_named = kind_.has_value();
+    // What is no number matters where it is the loss that is trained.
+    const bool matters = std::isfinite(number.value) || (is_training_ && kind_ == PrintedKind::kLoss);
+    const bool is_named = kind_.has_value() && matters;
     const bool is_told = is_evaluation_ || is_training_ || (is_open_ && kind_ != PrintedKind::kLoss);
     if (is_named && is_told) {
       found_.push_back({is_evaluation_ || is_training_ ? name_ : "eval " + name_, *kind_,

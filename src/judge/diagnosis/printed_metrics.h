@@ -24,7 +24,7 @@ enum class PrintedKind { kLoss, kError, kAccuracy, kScore };  // an error falls 
 struct PrintedMetric {
   std::string name;  // as it is printed, in lower case: "val acc"
   PrintedKind kind = PrintedKind::kLoss;
-  double value = 0;
+  double value = 0;             // finite, but for a loss of the training
   bool is_of_training = false;  // that is called so ("train auc 0.97")
   bool is_called_so = false;    // of an evaluation; else that follows from where it stands
   std::string metric = {};      // without what it is of: "auc"

@@ -28,6 +28,8 @@ TEST(PrintedMetrics, TakesWhatIsCalledAnEvaluation) {
 TEST(PrintedMetrics, TellsTheTrainingApart) {
   EXPECT_EQ(read("train auc 0.97 valid auc 0.69"), "T:train auc=0.97; valid auc=0.69");
   EXPECT_EQ(read("train loss 0.4 acc 0.9", true), "T:train loss=0.4; T:acc=0.9");
+  EXPECT_EQ(read("epoch 3: train loss nan, train acc 0.1, val loss nan, val acc 0.2"),
+            "T:train loss=nan; T:train acc=0.1; val acc=0.2");
 }
 
 TEST(PrintedMetrics, TakesNothingThatIsOfNeither) {

@@ -20,16 +20,26 @@ struct Ratios {
   double grown = kUnknown;  // how many times as large as at the start the weights are at the end
 };
 
+// An update whose square is too large for its numbers, of weights and gradients that are not: it is at least so many
+// times as large as they are.
+constexpr double kBeyondMeasure = 1e19;
+
+// NaN where it is not known; never infinite.
+double step_ratio(const Snapshot& snapshot, std::size_t i) {
+  const double weight = snapshot.at("weight", i), update = snapshot.at("update", i),
+               gradient = snapshot.at("gradient", i);
+  if (!(weight > 1e-9) || !std::isfinite(weight)) return kUnknown;
+  if (std::isfinite(update)) return update / weight;
+  return std::isinf(update) && std::isfinite(gradient) ? kBeyondMeasure : kUnknown;
+}
+
 // Of one snapshot: the median over matrices and kernels; over vectors where a program has nothing else.
 double ratio_at(const Case& seen, const Snapshot& snapshot, bool largest) {
-  const Values* update = snapshot.find("update");
-  const Values* weight = snapshot.find("weight");
-  if (update == nullptr || weight == nullptr) return kUnknown;
   Values ratios, of_vectors;
-  for (std::size_t i = 0; i < std::min(update->size(), weight->size()); ++i) {
-    const auto& parameters = seen.structure().parameters;
-    if (i >= parameters.size() || parameters[i].optimizers.empty() || !((*weight)[i] > 1e-9)) continue;
-    (parameters[i].shape.size() < 2 ? of_vectors : ratios).push_back((*update)[i] / (*weight)[i]);
+  for (std::size_t i = 0; i < seen.structure().parameters.size(); ++i) {
+    const Parameter& parameter = seen.structure().parameters[i];
+    const double ratio = parameter.optimizers.empty() ? kUnknown : step_ratio(snapshot, i);
+    if (std::isfinite(ratio)) (parameter.shape.size() < 2 ? of_vectors : ratios).push_back(ratio);
   }
   if (ratios.empty()) ratios = std::move(of_vectors);
   if (ratios.empty()) return kUnknown;
@@ -159,6 +169,36 @@ bool have_weights_grown(const Case& seen) {
          seen.weight_gain(seen.snapshots().front()) > kGrown;
 }
 
+// Do steps with ordinary gradients leave nothing of the weights? What is no number after that is so because of them,
+// whatever operation gives it first.
+bool throws_weights_away(const Case& seen) {
+  constexpr double kThrown = 10, kOrdinary = 30;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    Values ratios, gradients;
+    for (std::size_t i = 0; i < seen.structure().parameters.size(); ++i) {
+      const double ratio = seen.structure().parameters[i].optimizers.empty() ? kUnknown : step_ratio(snapshot, i);
+      if (!std::isfinite(ratio)) continue;
+      ratios.push_back(ratio);
+      gradients.push_back(snapshot.at("gradient", i) / snapshot.at("weight", i));
+    }
+    if (ratios.empty() && snapshot.find("weight") != nullptr) return false;  // they are no numbers any more
+    if (median(std::move(ratios)) > kThrown && median(std::move(gradients)) < kOrdinary) return true;
+  }
+  return false;
+}
+
+std::string first_steps_text(const Case& seen, const Ratios& ratios, double rate) {
+  constexpr double kManyTimes = 10;
+  const std::string how_far = ratios.early >= kBeyondMeasure
+                                  ? fmt::format("to more than {} times", number(kBeyondMeasure))
+                              : ratios.early >= kManyTimes ? fmt::format("to {} times", number(ratios.early))
+                                                           : fmt::format("by {} % of", number(100 * ratios.early));
+  return fmt::format(
+      "the first steps changed the weights {} their size each (0.1 to 3 % is usual), at a learning rate "
+      "of {} of {}",
+      how_far, number(rate), seen.kind_of_optimizer());
+}
+
 void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   const double rate = learning_rate(seen);
@@ -208,12 +248,12 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
                              !symptoms.has_diverged && !symptoms.is_adversarial;
   if (has_recovered) confidence = std::min(confidence, 0.6);
   // NaN out of nothing is an operation's, not the rate's.
-  if (symptoms.train.not_finite > 0 && !jumps) confidence = std::min(confidence, 0.5);
+  const bool is_thrown = symptoms.train.not_finite > 0 && throws_weights_away(seen);
+  if (symptoms.train.not_finite > 0 && !jumps && !is_thrown) confidence = std::min(confidence, 0.5);
+  if (is_thrown && symptoms.has_diverged) confidence = std::max(confidence, 0.92);
   if (confidence == 0) return;
   std::vector<std::string> evidence = seen.course();
-  evidence.insert(evidence.begin(), fmt::format("the first steps changed the weights by {} % of their size each (0.1 "
-                                                "to 3 % is usual), at a learning rate of {} of {}",
-                                                number(100 * ratios.early), number(rate), seen.kind_of_optimizer()));
+  if (std::isfinite(ratios.early)) evidence.insert(evidence.begin(), first_steps_text(seen, ratios, rate));
   if (has_overshot)
     evidence.push_back(fmt::format("the weights have grown to {} times what they began with", number(ratios.grown)));
   if (have_weights_grown(seen))

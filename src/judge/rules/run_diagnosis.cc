@@ -1,6 +1,7 @@
 #include "judge/rules/run_diagnosis.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,22 @@ void feed_loss(const StepWindow& window, diagnosis::TrainingHistory& history) {
   if (loss.ok()) history.take_loss(is_evaluation, *loss, window.mode_step());
 }
 
+// What the summary of the run calls its loss: the newest one of training, as far back as a few steps.
+std::optional<double> last_saved_loss(Trial& trial, const std::vector<std::int64_t>& steps, std::int64_t until,
+                                      TrialMemory& memory) {
+  static const TensorSelection kLosses{.collections = {"losses"}};
+  constexpr int kLooks = 16;
+  auto step = std::upper_bound(steps.begin(), steps.end(), until);
+  for (int look = 0; look < kLooks && step != steps.begin(); ++look) {
+    const TrialWindow window(trial, *--step, &memory);
+    if (window.mode() == Mode::kEval || window.mode() == Mode::kPredict) continue;
+    const auto spots = window.select(kLosses);
+    const auto loss = spots.ok() && !spots->empty() ? window.scalar(spots->front()) : Status(Code::kNotFound, "");
+    if (loss.ok()) return *loss;
+  }
+  return std::nullopt;
+}
+
 void feed_rules(const storage::Location& run, std::int64_t until, diagnosis::TrainingHistory& history) {
   std::vector<RunLoss> losses;
   const auto histories = read_rule_histories(run, losses);
@@ -138,6 +155,7 @@ diagnosis::Diagnosis RunDiagnosis::now(Trial& trial, std::int64_t until) {
     if (history_.examinations == 0) feed_loss(window, history_);
     last_step_ = *step;
   }
+  history_.saved_loss = last_saved_loss(trial, steps, until, memory);
   history_.has_ended = trial.state() != RunState::kRunning && until == kWholeRun;
   history_.forget_rules();
   feed_rules(TrialAccess::location(trial), until, history_);

@@ -50,6 +50,7 @@ OrderedJson json_of(const Diagnosis& diagnosis, const std::string& failure) {
           {"consequences", findings_json(diagnosis.consequences)},
           {"apart", diagnosis.apart},
           {"missing", diagnosis.missing},
+          {"doubt", diagnosis.doubt},
           {"alarms", diagnosis.alarms},
           {"failure", failure.empty() ? OrderedJson() : OrderedJson(failure)},
           {"steps", diagnosis.steps},

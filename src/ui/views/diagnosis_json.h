@@ -12,8 +12,8 @@ namespace trainwarden::views {
 std::string title_of(const diagnosis::CauseFinding& finding);
 std::string next_step_of(const diagnosis::CauseFinding& finding);
 
-// {"diagnosis", "findings", "consequences", "apart", "missing", "alarms", "failure", "steps", "examined_steps",
-// "examination_seconds", "loss"}. `failure`: as failure_of() says it; null in JSON where it is empty.
+// {"diagnosis", "findings", "consequences", "apart", "missing", "doubt", "alarms", "failure", "steps",
+// "examined_steps", "examination_seconds", "loss"}. `failure`: as failure_of() says it; null in JSON where it is empty.
 format::OrderedJson json_of(const diagnosis::Diagnosis& diagnosis, const std::string& failure);
 
 }  // namespace trainwarden::views

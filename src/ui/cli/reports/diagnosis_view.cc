@@ -27,36 +27,40 @@ void print_finding(std::FILE* out, const CauseFinding& finding) {
 }
 
 // What can be said of a training in which no cause was found, as far as its steps show.
-void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
+std::string nothing_text(const Diagnosis& diagnosis) {
   constexpr std::size_t kEnough = 20;
   const diagnosis::Course& loss = diagnosis.symptoms.train;
   if (!diagnosis.alarms.empty()) {
-    emit(out, "Something is wrong: see what {} found. No cause is sure; the training was not examined.\n",
-         fmt::join(diagnosis.alarms, ", "));
-  } else if (diagnosis.examined == 0 && loss.not_finite > 0) {
-    emit(out,
-         "Something is wrong: {} of {} recorded losses are NaN or infinite. No cause is sure; the training was not "
-         "examined.\n",
-         loss.not_finite, loss.count);
-  } else if (diagnosis.examined == 0 && loss.count < kEnough) {
-    emit(out, "Nothing can be said: the training was not examined.\n");
-  } else if (diagnosis.examined == 0) {
-    emit(out, "Nothing is wrong as far as {} recorded losses show; the training was not examined.\n", loss.count);
-  } else {
-    emit(out, "Nothing is wrong as far as {} of {} train steps show that were examined.\n", diagnosis.examined,
-         diagnosis.steps);
+    return fmt::format("Something is wrong: see what {} found. No cause is sure; the training was not examined.",
+                       fmt::join(diagnosis.alarms, ", "));
   }
+  if (diagnosis.examined == 0 && loss.not_finite > 0) {
+    return fmt::format(
+        "Something is wrong: {} of {} recorded losses are NaN or infinite. No cause is sure; the training was not "
+        "examined.",
+        loss.not_finite, loss.count);
+  }
+  if (diagnosis.examined == 0 && loss.count < kEnough && diagnosis.doubt.empty())
+    return "Nothing can be said: the training was not examined.";
+  if (!diagnosis.doubt.empty()) return fmt::format("Something may be wrong: {}. No cause is sure.", diagnosis.doubt);
+  if (diagnosis.examined == 0) {
+    return fmt::format("Nothing is wrong as far as {} recorded losses show; the training was not examined.",
+                       loss.count);
+  }
+  return fmt::format("Nothing is wrong as far as {} of {} train steps show that were examined.", diagnosis.examined,
+                     diagnosis.steps);
 }
 
 // A training that failed is never called right, whatever its steps show.
-void print_unexplained_failure(std::FILE* out, const Diagnosis& diagnosis, const std::string& failure) {
-  emit(out, "The training failed: {}. ", failure);
-  if (diagnosis.examined == 0) {
-    emit(out, "It was not examined, so no cause can be named.\n");
-  } else {
-    emit(out, "The {} of {} train steps that were examined do not show why.\n", diagnosis.examined, diagnosis.steps);
-  }
-  emit(out, "  Next: read the last lines that the program printed.\n");
+std::string unexplained_failure_text(const Diagnosis& diagnosis, const std::string& failure) {
+  if (diagnosis.examined == 0)
+    return fmt::format("The training failed: {}. It was not examined, so no cause can be named.", failure);
+  return fmt::format("The training failed: {}. The {} of {} train steps that were examined do not show why.", failure,
+                     diagnosis.examined, diagnosis.steps);
+}
+
+bool is_unexplained_failure(const Diagnosis& diagnosis, const std::string& failure) {
+  return diagnosis.first() == nullptr && !failure.empty() && diagnosis.alarms.empty();
 }
 
 void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) {
@@ -70,12 +74,19 @@ void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) 
 
 }  // namespace
 
+std::string diagnosis_text(const Diagnosis& diagnosis, const std::string& failure) {
+  if (const CauseFinding* first = diagnosis.first(); first != nullptr)
+    return fmt::format("{:.0f} % sure: {}{}.", 100 * first->confidence, first->statement, place_text(*first));
+  return is_unexplained_failure(diagnosis, failure) ? unexplained_failure_text(diagnosis, failure)
+                                                    : nothing_text(diagnosis);
+}
+
 void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, const std::string& failure, bool whole) {
   const CauseFinding* first = diagnosis.first();
-  if (first == nullptr && !failure.empty() && diagnosis.alarms.empty()) {
-    print_unexplained_failure(out, diagnosis, failure);
-  } else if (first == nullptr) {
-    print_nothing(out, diagnosis);
+  if (first == nullptr) {
+    emit(out, "{}\n", diagnosis_text(diagnosis, failure));
+    if (is_unexplained_failure(diagnosis, failure))
+      emit(out, "  Next: read the last lines that the program printed.\n");
   } else {
     emit(out, "Diagnosis ({:.0f} % sure): ", 100 * first->confidence);
     print_finding(out, *first);

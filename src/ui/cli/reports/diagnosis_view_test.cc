@@ -32,5 +32,17 @@ TEST(DiagnosisView, LossesThatAreNoNumbersAreNeverCalledRight) {
   EXPECT_NE(said_of_losses(3, 1).find("1 of 3 recorded losses"), std::string::npos);
 }
 
+TEST(DiagnosisView, WhatIsDoubtedIsNeverCalledRight) {
+  diagnosis::Diagnosis diagnosis;
+  diagnosis.examined = 15;
+  diagnosis.steps = 60;
+  EXPECT_EQ(diagnosis_text(diagnosis, ""), "Nothing is wrong as far as 15 of 60 train steps show that were examined.");
+  diagnosis.doubt = "the last loss that was kept is nan";
+  EXPECT_EQ(diagnosis_text(diagnosis, ""),
+            "Something may be wrong: the last loss that was kept is nan. No cause is sure.");
+  EXPECT_EQ(diagnosis_text(diagnosis, "exit code 1"),
+            "The training failed: exit code 1. The 15 of 60 train steps that were examined do not show why.");
+}
+
 }  // namespace
 }  // namespace trainwarden::cli

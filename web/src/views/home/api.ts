@@ -52,6 +52,8 @@ export interface DiagnosisAnswer {
   findings: Finding[];
   apart: string;
   missing: string[];
+  /** Why it cannot be said that nothing is wrong, or nothing. */
+  doubt: string;
   /** How the training failed, if it did: "exit code 1". */
   failure: string | null;
   steps: number;

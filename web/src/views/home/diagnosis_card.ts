@@ -9,6 +9,8 @@ const MAX_OTHERS = 2;
 const percent = (finding: Finding) => `${(100 * finding.confidence).toFixed(0)} % sure`;
 const sentence = ({ statement, place }: Finding) => `${statement}${place ? ` (${place})` : ''}.`;
 
+const doubted = (doubt: string) => h('p', { class: 'bad' }, `Something may be wrong: ${doubt}.`);
+
 /** Has it something to say of what is wrong? */
 export function isDiagnosed({ diagnosis, failure }: DiagnosisAnswer): boolean {
   return diagnosis !== null || failure !== null;
@@ -25,7 +27,8 @@ export function diagnosisCard(answer: DiagnosisAnswer, isWell: boolean): HTMLEle
   return card('Diagnosis', ...content);
 }
 
-function noCause({ failure, examined_steps: examined, steps }: DiagnosisAnswer, isWell: boolean): Child {
+function noCause({ failure, doubt, examined_steps: examined, steps }: DiagnosisAnswer, isWell: boolean): Child {
+  if (!failure && doubt !== '') return doubted(doubt);
   const looked = `${count(examined)} of ${count(steps)} train steps`;
   if (!failure && !isWell) return h('p', {}, `The ${looked} that were examined do not show why.`);
   if (!failure) return h('p', { class: 'good' }, `Nothing is wrong as far as ${looked} show that were examined.`);

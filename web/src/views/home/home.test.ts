@@ -67,7 +67,7 @@ it('shows what the machine does now, by what tells most', () => {
 
 it('speaks of the diagnosis in one sentence, with its evidence and the next step', () => {
   const first = { cause: 'a', confidence: 0.88, statement: 'The <b>rate</b> is too high', evidence: ['1 of 2'], against: ['it fell once'], next_step: 'Lower it.', place: 'train.py:4' };
-  const answer = { diagnosis: first, findings: [first, { ...first, statement: 'Bad data', place: '', confidence: 0.3 }], apart: 'Measure it.', missing: [], failure: null, steps: 10, examined_steps: 3 };
+  const answer = { diagnosis: first, findings: [first, { ...first, statement: 'Bad data', place: '', confidence: 0.3 }], apart: 'Measure it.', missing: [], doubt: '', failure: null, steps: 10, examined_steps: 3 };
   const shown = diagnosisCard(answer, true)!;
   expect(shown.querySelector('.diagnosis')!.textContent).toBe('The <b>rate</b> is too high (train.py:4). 88 % sure');
   expect([...shown.querySelectorAll('li')].map((line) => line.textContent)).toEqual(['1 of 2', 'against it: it fell once', 'Bad data. 30 % sure']);
@@ -81,10 +81,13 @@ it('speaks of the diagnosis in one sentence, with its evidence and the next step
 });
 
 it('says that a training is not well although nothing of it was found', () => {
-  const nothing = { diagnosis: null, findings: [], apart: '', missing: [], failure: null, steps: 10, examined_steps: 3 };
+  const nothing = { diagnosis: null, findings: [], apart: '', missing: [], doubt: '', failure: null, steps: 10, examined_steps: 3 };
   const text = diagnosisCard(nothing, false)!.textContent!;
   expect(text).not.toContain('Nothing is wrong');
   expect(text).toContain('do not show why');
+  const doubted = diagnosisCard({ ...nothing, doubt: '2 of 9 looked-at losses are NaN or infinite' }, true)!.textContent!;
+  expect(doubted).not.toContain('Nothing is wrong');
+  expect(doubted).toContain('Something may be wrong: 2 of 9 looked-at losses are NaN or infinite.');
 });
 
 it('says how long it will take only where the run says how many steps it takes', () => {
