@@ -100,7 +100,6 @@ KNOWN = {
     "loops: averaged": "the model is called once more, in training mode, behind the last step",
     "loops: wgan": "the generator's first step is one of its own, as its rhythm is not known yet",
     "loops: export": "two models live, so names begin with the program's variable",
-    "loops: sparse": "sparse gradients have no elements side by side",
 }
 
 

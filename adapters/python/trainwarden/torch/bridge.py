@@ -15,6 +15,7 @@ _DTYPE_NAMES = (
 # DLPack's numbers of devices.
 _CPU, _CUDA, _EXTENSION = 1, 2, 12
 _ROCM = 10
+_COMPRESSED = tuple(getattr(torch, f"sparse_{kind}") for kind in ("csr", "csc", "bsr", "bsc") if hasattr(torch, f"sparse_{kind}"))
 # Types whose memory is what it seems. Other subclasses (DTensor, FakeTensor, ...) are looked at more closely.
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -67,8 +68,8 @@ class Bridge:
     def save(self, tensor_id: int, tensor: torch.Tensor) -> None:
         """Saves the tensor under this number if it is wanted.
 
-        One whose memory cannot be read (sparse, quantised, another device) is counted as unsupported; one that has no
-        values at all is passed over.
+        A sparse one stands there by the values that it holds, as they lie in memory. One whose memory cannot be read
+        (quantised, another device) is counted as unsupported; one that has no values at all is passed over.
         """
         code = _PLAIN_CODES.get(tensor.dtype)
         if code is None or type(tensor) not in _PLAIN or tensor.layout is not torch.strided:
@@ -98,6 +99,7 @@ class Bridge:
                 tensor = tensor.wait()  # as the program does before it computes with it
         if not _has_values(tensor):
             return
+        tensor = _held_by(tensor)
         device = _device_of(tensor)
         code = _CODES.get(tensor.dtype)
         if code is None or device is None or tensor.layout is not torch.strided or tensor.is_quantized:
@@ -116,6 +118,14 @@ def _local(tensor: torch.Tensor) -> torch.Tensor:
     """The part of a distributed tensor (DTensor) in this process."""
     local = getattr(tensor, "_local_tensor", None)
     return local if isinstance(local, torch.Tensor) else tensor
+
+
+def _held_by(tensor: torch.Tensor) -> torch.Tensor:
+    """What a sparse tensor holds, as the rows of an embedding that have a gradient, each as often as it was looked up: it
+    is neither made dense nor summed up, which would cost memory and time."""
+    if tensor.layout is torch.sparse_coo:
+        return tensor._values()
+    return tensor.values() if tensor.layout in _COMPRESSED else tensor
 
 
 def _device_of(tensor: torch.Tensor) -> Optional[int]:
