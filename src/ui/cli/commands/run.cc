@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "judge/rules/rule_history.h"
 #include "judge/rules/run_diagnosis.h"
 #include "react/events/description.h"
+#include "react/events/run_facts.h"
 #include "store/journal/run_folder.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/attach.h"
@@ -38,6 +40,7 @@
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/reports/run_summary.h"
 #include "ui/cli/running/follow_up.h"
+#include "ui/cli/running/later_trainings.h"
 #include "ui/cli/running/report_files.h"
 #include "ui/cli/running/rule_output.h"
 #include "ui/cli/running/watched_program.h"
@@ -227,9 +230,36 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   return plan;
 }
 
-void print_missing_run(const RunOptions& options, const ProgramPlan& plan) {
+// Of what the program has printed into a file; empty where there is none.
+std::string last_printed_line(const std::filesystem::path& file) {
+  constexpr std::uint64_t kLooked = 4096;
+  constexpr std::size_t kMaxShown = 200;
+  const storage::Location folder(std::filesystem::absolute(file).parent_path());
+  const auto opened = folder.storage().open(file.filename().string());
+  const auto bytes = opened.ok() ? (*opened)->bytes() : opened.status();
+  if (!bytes.ok()) return {};
+  std::string text(std::min(*bytes, kLooked), '\0');
+  const auto read = (*opened)->read_at(*bytes - text.size(), std::as_writable_bytes(std::span(text)));
+  const auto end = read.ok() ? text.find_last_not_of(" \t\r\n", *read) : std::string::npos;
+  if (end == std::string::npos) return {};
+  const auto before = text.find_last_of('\n', end);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return process_mask().mask.text(printable(text.substr(begin, std::min(end + 1 - begin, kMaxShown))));
+}
+
+// Why a program that has ended has no run, or nothing of a training in it. Whether it trains at all is asked only where
+// it ended well: another one may have failed before it came to that.
+std::string why_nothing_came(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
+  const int code = result.exit.shell_code();
+  if (code == 0 || result.judging.stop_requested) return explain_missing_run(options.command, options.attach);
+  const std::string line = plan.output.empty() ? std::string() : last_printed_line(plan.output);
+  return fmt::format("it ended with {} before any training was seen{}{}", events::exit_text(code),
+                     line.empty() ? "" : ": ", line);
+}
+
+void print_missing_run(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
   emit(stderr, "trainwarden: the program wrote no run into {}: {}\n", plan.run.string(),
-       explain_missing_run(options.command, options.attach));
+       why_nothing_came(options, plan, result));
 }
 
 // What happened to what TensorBoard shows, which does not change the program's exit code.
@@ -263,17 +293,17 @@ watch::RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult&
   return report;
 }
 
-// 3 as well when a rule inside fired and the program succeeded, or was stopped by it.
-int run_exit_code(const ProgramResult& result, const watch::RuleReport& inside) {
+// 3 as well when a rule inside fired, or one of a later training, and the program succeeded, or was stopped by it.
+int run_exit_code(const ProgramResult& result, bool has_fired_besides) {
   const bool stopped = result.exit.shell_code() == 0 || result.exit.shell_code() == kExitRuleFired;
-  return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
+  return has_fired_besides && stopped ? kExitRuleFired : result.combined_exit_code();
 }
 
 // More rules than somebody names by hand: a set of them.
 constexpr std::size_t kManyRules = 8;
 
 bool has_nothing_to_say(const diagnosis::Diagnosis& diagnosis) {
-  return diagnosis.findings.empty() && diagnosis.symptoms.train.not_finite == 0;
+  return diagnosis.findings.empty() && diagnosis.doubt.empty();
 }
 
 // The diagnosis first and the rules in short; of a training that was not examined what each rule has to say, unless
@@ -295,7 +325,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
                    const watch::RuleReport& inside) {
   emit(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit.shell_code(),
        format_duration_ns(result.exit.wall.count()));
-  if (!result.run_appeared) return print_missing_run(options, plan);
+  if (!result.run_appeared) return print_missing_run(options, plan, result);
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
     const auto loss = views::last_loss(**trial);
     const std::string& framework = (*trial)->framework();
@@ -307,7 +337,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
          loss ? fmt::format(", loss {} at step {}", format_number(loss->value), loss->step) : "");
   }
   if (journal::read_run(*storage::Location(plan.run).shared_storage()).value_or({}).awaits_worker) {
-    emit(stderr, "trainwarden: no tensors: {}\n", explain_missing_run(options.command, options.attach));
+    emit(stderr, "trainwarden: no tensors: {}\n", why_nothing_came(options, plan, result));
     if (result.sampled)
       emit(stderr, "trainwarden: what its machine did is kept: {} system {}\n", typed_program(), typed_run(plan.run));
   }
@@ -325,7 +355,6 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
     emit(stderr, "trainwarden: the page has ended with the program; again: {} serve {}\n", typed_program(),
          typed_run(plan.run));
   }
-  emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
 // Of a job the report is among its outputs too.
@@ -375,6 +404,7 @@ int act(const RunOptions& options) {
   if (!judging.ok()) return report_error(judging.status());
   const auto plan = make_plan(options, *judging);
   if (!plan.ok()) return report_error(plan.status());
+  const auto earlier = runs_beside(plan->run);
   const auto result = run_watched(*plan, std::move(judging->beside));
   if (!result.ok()) {
     report_error(result.status());
@@ -385,8 +415,11 @@ int act(const RunOptions& options) {
   if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
   write_asked_report(*plan, *result, judging->rule_ids);
   print_summary(options, *plan, *result, inside);
+  const bool has_fired_later =
+      judge_later_trainings(earlier, runs_beside(plan->run), judging->places.beside, options.rules.mute);
+  if (result->run_appeared) emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan->run));
   if (result->mirror && result->run_appeared) finish_mirror(*result->mirror, plan->mirror);
-  return run_exit_code(*result, inside);
+  return run_exit_code(*result, inside.any_fired() || has_fired_later);
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ std::string place_text(const CauseFinding& finding) {
   return finding.place.empty() ? std::string() : fmt::format(" ({})", finding.place);
 }
 
-void print_finding(std::FILE* out, const CauseFinding& finding) {
-  emit(out, "{}{}.\n", finding.statement, place_text(finding));
+void print_grounds(std::FILE* out, const CauseFinding& finding) {
   for (const std::string& line : finding.evidence) emit(out, "  - {}\n", line);
   for (const std::string& line : finding.against) emit(out, "  - against it: {}\n", line);
   emit(out, "  Next: {}\n", views::next_step_of(finding));
@@ -76,25 +75,25 @@ void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) 
 
 std::string diagnosis_text(const Diagnosis& diagnosis, const std::string& failure) {
   if (const CauseFinding* first = diagnosis.first(); first != nullptr)
-    return fmt::format("{:.0f} % sure: {}{}.", 100 * first->confidence, first->statement, place_text(*first));
+    return fmt::format("Diagnosis ({:.0f} % sure): {}{}.", 100 * first->confidence, first->statement,
+                       place_text(*first));
   return is_unexplained_failure(diagnosis, failure) ? unexplained_failure_text(diagnosis, failure)
                                                     : nothing_text(diagnosis);
 }
 
 void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, const std::string& failure, bool whole) {
   const CauseFinding* first = diagnosis.first();
-  if (first == nullptr) {
-    emit(out, "{}\n", diagnosis_text(diagnosis, failure));
-    if (is_unexplained_failure(diagnosis, failure))
-      emit(out, "  Next: read the last lines that the program printed.\n");
-  } else {
-    emit(out, "Diagnosis ({:.0f} % sure): ", 100 * first->confidence);
-    print_finding(out, *first);
+  emit(out, "{}\n", diagnosis_text(diagnosis, failure));
+  if (first != nullptr) {
+    print_grounds(out, *first);
+  } else if (is_unexplained_failure(diagnosis, failure)) {
+    emit(out, "  Next: read the last lines that the program printed.\n");
   }
   if (!whole) return print_others(out, diagnosis, first == nullptr ? 0 : 1);
   for (std::size_t i = first == nullptr ? 0 : 1; i < diagnosis.findings.size(); ++i) {
-    emit(out, "\n{:.0f} %: ", 100 * diagnosis.findings[i].confidence);
-    print_finding(out, diagnosis.findings[i]);
+    const CauseFinding& other = diagnosis.findings[i];
+    emit(out, "\n{:.0f} %: {}{}.\n", 100 * other.confidence, other.statement, place_text(other));
+    print_grounds(out, other);
   }
   if (!diagnosis.apart.empty()) emit(out, "\nTo tell the first two apart: {}\n", diagnosis.apart);
   for (const CauseFinding& each : diagnosis.consequences) emit(out, "\nA consequence: {}.\n", each.statement);
