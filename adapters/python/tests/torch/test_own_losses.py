@@ -78,3 +78,36 @@ def test_what_was_changed_since_is_left_alone() -> None:
     with torch.no_grad():
         difference += 1.0
     assert compared_in(value, [output]) is None
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda p, y: (p - 1).pow(2).mean(),
+        lambda p, y: ((1 - p) ** 2).mean(),
+        lambda p, y: (p - torch.zeros(8, 1)).abs().mean(),
+    ],
+)
+def test_a_constant_is_no_target(loss: Loss) -> None:
+    output = nn.Linear(3, 1)(torch.randn(8, 3))
+    assert compared_in(loss(output, torch.rand(8, 1)), [output]) is None
+
+
+@pytest.mark.parametrize("scale", [1e12, 1e38, float("inf"), float("nan")])
+def test_of_an_answer_that_is_broken_no_target_can_be_read_back(scale: float) -> None:
+    torch.manual_seed(0)
+    net, x, y = nn.Linear(3, 1), torch.randn(8, 3), torch.randn(8, 1)
+    with torch.no_grad():
+        net.weight *= scale
+    output = net(x)
+    assert compared_in((output - y).pow(2).mean(), [output]) is None
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_target_that_is_no_number_by_itself_is_one(bad: float) -> None:
+    net, x, y = nn.Linear(3, 1), torch.randn(8, 3), torch.randn(8, 1)
+    y[2] = bad
+    output = net(x)
+    compared = compared_in((output - y).pow(2).mean(), [output])
+    assert compared is not None and compared.target is not None
+    assert torch.equal(torch.isfinite(compared.target), torch.isfinite(y))

@@ -6,6 +6,7 @@ so the targets are, too. The same holds for `-log_softmax(model(x))[range(n), y]
 
 from __future__ import annotations
 
+import math
 from typing import Any, Iterator, Optional
 
 import torch
@@ -17,6 +18,8 @@ _SCALINGS = ("Mean", "Sum", "Div", "Mul", "Neg", "Add", "Sqrt", "View", "Squeeze
              "Clone", "Alias", "Unsafe")  # fmt: skip
 # Between an output of the model and what is compared.
 _VIEWS = ("View", "Squeeze", "Unsqueeze", "Reshape", "Unsafe", "Alias", "Clone", "ToCopy", "Select", "Slice", "T")
+# Of a target's size so much may be lost to rounding.
+_LOST = 0.01
 _MAX_NODES = 24
 _MAX_VIEWS = 4
 
@@ -110,7 +113,24 @@ def _squares(node: Any, outputs: list[torch.Tensor]) -> Optional[Compared]:
         return None
     predicted, differences = predicted.detach().reshape(differences.shape), differences.detach()
     target = predicted - differences if first is not None else predicted + differences
+    if not _is_known(predicted, differences, target):
+        return None
     return Compared("mse_loss" if is_square else "l1_loss", (predicted, target))
+
+
+def _is_known(predicted: torch.Tensor, differences: torch.Tensor, target: torch.Tensor) -> bool:
+    """Is the target what the program has compared with, and data? Of an answer that is no number, or far larger than the
+    target, nothing can be read back; and one number for all elements is a constant of the program, as in
+    `(model(x) - 1) ** 2`."""
+    if target.numel() == 0 or not target.is_floating_point():
+        return False
+    sizes = (*torch.aminmax(target), predicted.abs().amax(), differences.abs().amax())
+    low, high, answer, distance = torch.stack([each.float() for each in sizes]).tolist()
+    if not (math.isfinite(answer) and math.isfinite(distance)):
+        return math.isfinite(answer)  # what is no number then is the target
+    rounding = 4 * torch.finfo(target.dtype).eps * max(answer, distance)
+    is_constant = target.numel() > 1 and high - low <= rounding
+    return not is_constant and rounding <= _LOST * max(abs(high), abs(low))
 
 
 def _is_own_square(node: Any) -> bool:
