@@ -62,7 +62,7 @@ class Switch:
 
 def is_ours(value: Any) -> bool:
     """A gate, or a function of ours, which looks like torch's to all but those who ask for its file."""
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:  # a gate passes for one
         return value.__code__.co_filename.startswith(os.path.dirname(str(sys.modules["trainwarden"].__file__)))
     return type(value).__module__.startswith("trainwarden.")
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import budget_bench
+import no_hook_bench
 import profilers_bench
 
 HERE = Path(__file__).resolve().parent
@@ -274,6 +275,23 @@ def bench_budget(rival_python: str | None) -> list[Figure]:
     return figures
 
 
+def bench_no_hook(rival_python: str | None) -> list[Figure]:
+    """Whole processes beside ones without any hook, of ten shapes of programs."""
+    del rival_python
+    figures = []
+    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    for shape in no_hook_bench.shapes():
+        pairs = no_hook_bench.measure(shape, environment)
+        start = statistics.median(pair.start_seconds for pair in pairs)
+        time = f"CPU time of a step, watched and alone; the first one ended {start:.2g} s later"
+        room = f"peak, as a share of {no_hook_bench.MAX_TIMES:g} times the peak alone and {no_hook_bench.MAX_MORE_MIB:g} MiB"
+        figures.append(
+            Figure(f"torch.no_hook_time.{shape}", [pair.time for pair in pairs], "x", no_hook_bench.MAX_TIME, time)
+        )
+        figures.append(Figure(f"torch.no_hook_memory.{shape}", [pair.memory for pair in pairs], "x", 1.0, room))
+    return figures
+
+
 def bench_profilers(rival_python: str | None) -> list[Figure]:
     """`trainwarden run` as it is, beside torch.profiler, py-spy and psutil."""
     figures = []
@@ -297,6 +315,7 @@ BENCHMARKS = {
     "torch.module_call_us": bench_module_call,
     "torch.handover_us": bench_handover,
     "torch.budget_pct": bench_budget,
+    "torch.no_hook": bench_no_hook,
     "torch.profiling_pct": bench_profilers,
 }
 

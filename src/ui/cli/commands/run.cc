@@ -11,6 +11,7 @@
 #include "core/base/environment_names.h"
 #include "core/base/secret_mask.h"
 #include "core/base/text.h"
+#include "core/process/same_end.h"
 #include "judge/rules/capture_needs.h"
 #include "judge/rules/rule_history.h"
 #include "judge/rules/run_diagnosis.h"
@@ -419,6 +420,7 @@ int act(const RunOptions& options) {
       judge_later_trainings(earlier, runs_beside(plan->run), judging->places.beside, options.rules.mute);
   if (result->run_appeared) emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan->run));
   if (result->mirror && result->run_appeared) finish_mirror(*result->mirror, plan->mirror);
+  if (options.exit_record.empty()) process::end_by_the_same_signal(result->exit);
   return run_exit_code(*result, inside.any_fired() || has_fired_later);
 }
 

@@ -12,6 +12,7 @@ from typing import Any, Iterator, Optional
 import torch
 
 from .batches import Compared
+from .numbers import is_measurable
 
 # Between a loss and its differences.
 _SCALINGS = ("Mean", "Sum", "Div", "Mul", "Neg", "Add", "Sqrt", "View", "Squeeze", "Unsqueeze", "Reshape", "ToCopy",
@@ -21,14 +22,29 @@ _VIEWS = ("View", "Squeeze", "Unsqueeze", "Reshape", "Unsafe", "Alias", "Clone",
 # Of a target's size so much may be lost to rounding.
 _LOST = 0.01
 _MAX_NODES = 24
+_MARK = "trainwarden.output"
+_MAX_OUTPUT_BYTES = 16 << 20
 _MAX_VIEWS = 4
 
 
-def compared_in(root: torch.Tensor, outputs: list[torch.Tensor]) -> Optional[Compared]:
-    """`outputs`: of the model, in this step. None where the loss is another one."""
+def mark_output(output: torch.Tensor) -> None:
+    """A model has given this. Its graph remembers it, and with it goes what is remembered."""
+    node = output.grad_fn
+    if node is not None and is_measurable(output) and output.numel() * output.element_size() <= _MAX_OUTPUT_BYTES:
+        node.metadata[_MARK] = output.detach()
+
+
+def _marked(node: Any) -> Optional[torch.Tensor]:
+    """The output of a model that this node of the graph has computed."""
+    found: Optional[torch.Tensor] = node.metadata.get(_MARK) if node is not None else None
+    return found
+
+
+def compared_in(root: torch.Tensor) -> Optional[Compared]:
+    """None where the loss is another one."""
     try:
         for node in _behind(root.grad_fn):
-            found = _squares(node, outputs) or _likelihoods(node)
+            found = _squares(node) or _likelihoods(node)
             if found is not None:
                 return found
     except RuntimeError:  # what was saved is gone, or was changed since
@@ -41,15 +57,15 @@ _ELEMENTWISE = ("Add", "Sub", "Mul", "Div", "Pow", "Abs", "Neg", "Log", "Rsub", 
                 "LogSigmoid", "Sqrt", "Maximum", "Minimum", "Huber", "SmoothL1")  # fmt: skip
 
 
-def broadcast_in(root: torch.Tensor, outputs: list[torch.Tensor]) -> Optional[tuple[int, int, int]]:
+def broadcast_in(root: torch.Tensor) -> Optional[tuple[int, int, int]]:
     """Elements that the loss is a mean over, elements of an output that it is made of, and samples of that, where there are
     as many times more of the former as there are samples: each was compared with every other."""
     try:
         for node in _behind(root.grad_fn):
             sizes = _averaged(node)
-            for output in outputs if sizes else ():
+            for output in _made_of(node.next_functions[0][0]) if sizes else ():
                 samples = output.shape[0] if output.dim() > 0 else 0
-                if samples > 1 and sizes == output.numel() * samples and _is_made_of(node.next_functions[0][0], output):
+                if samples > 1 and sizes == output.numel() * samples:
                     return sizes, output.numel(), samples
     except RuntimeError:
         pass
@@ -67,18 +83,18 @@ def _averaged(node: Any) -> int:
     return count
 
 
-def _is_made_of(node: Any, output: torch.Tensor) -> bool:
-    """By operators that go element by element alone."""
+def _made_of(node: Any) -> Iterator[torch.Tensor]:
+    """The outputs of models from which operators that go element by element alone have made this."""
     open_nodes, count = [node], 0
     while open_nodes and count < _MAX_NODES:
         here = open_nodes.pop(0)
         count += 1
-        if here is output.grad_fn:
-            return True
+        if (output := _marked(here)) is not None:
+            yield output
+            continue
         # Who writes unsqueeze() compares each with every other on purpose.
         if here is not None and _name(here).startswith((*_ELEMENTWISE, "Clone", "ToCopy", "Alias")):
             open_nodes += [each for each, _ in here.next_functions]
-    return False
 
 
 def _name(node: Any) -> str:
@@ -98,7 +114,7 @@ def _behind(node: Any) -> Iterator[Any]:
             open_nodes += [each for each, _ in here.next_functions]
 
 
-def _squares(node: Any, outputs: list[torch.Tensor]) -> Optional[Compared]:
+def _squares(node: Any) -> Optional[Compared]:
     name = _name(node)
     inner = node.next_functions[0][0] if node.next_functions else None
     is_square = (name == "Pow" and getattr(node, "_saved_exponent", None) == 2) or _is_own_square(node)
@@ -108,7 +124,7 @@ def _squares(node: Any, outputs: list[torch.Tensor]) -> Optional[Compared]:
     if (first is None) == (second is None):
         return None
     differences = node._saved_self
-    predicted = _output_behind(first if first is not None else second, outputs)
+    predicted = _output_behind(first if first is not None else second)
     if differences is None or predicted is None or predicted.numel() != differences.numel():
         return None
     predicted, differences = predicted.detach().reshape(differences.shape), differences.detach()
@@ -141,11 +157,10 @@ def _is_own_square(node: Any) -> bool:
     return one is not None and other is not None and one.shape == other.shape and torch.equal(one, other)
 
 
-def _output_behind(node: Any, outputs: list[torch.Tensor]) -> Optional[torch.Tensor]:
+def _output_behind(node: Any) -> Optional[torch.Tensor]:
     for _ in range(_MAX_VIEWS):
-        for output in outputs:
-            if output.grad_fn is node:
-                return output
+        if (output := _marked(node)) is not None:
+            return output
         if node is None or not _name(node).startswith(_VIEWS) or not node.next_functions:
             return None
         node = node.next_functions[0][0]

@@ -29,8 +29,8 @@ from .standardised import Standardised
 from .target_means import TargetMeans
 
 _MAX_INPUTS = 4
-# Of the outputs of models so many are kept until the loss is known.
-_MAX_OUTPUTS = 8
+# So many of the outputs of models in a step are known in its graph.
+_MAX_OUTPUTS = 64
 
 
 class StepLook:
@@ -45,7 +45,7 @@ class StepLook:
         self._model = 0  # id of the one that got the first input
         self._held = Held()
         self._kept_inputs: list[Callable[[], Optional[torch.Tensor]]] = []  # of it
-        self._outputs: list[torch.Tensor] = []  # of models, the same
+        self._outputs = 0  # of models
         self.given: set[int] = set()  # where what models got lies in memory
         self._has_input = False
         self.losses = 0  # that have compared something
@@ -63,7 +63,7 @@ class StepLook:
 
     def let_go(self) -> None:
         """What is held of the program's step is given back."""
-        self._kept_inputs, self._outputs = [], []
+        self._kept_inputs = []
         if self.modules is not None:
             self.modules.let_go()
 
@@ -132,8 +132,10 @@ class StepLook:
 
     def see_output(self, output: Any) -> None:
         """Of an outermost model."""
-        self._outputs += [each for each in tensors_in(output) if each.grad_fn is not None][:_MAX_OUTPUTS]
-        self._outputs = self._outputs[-_MAX_OUTPUTS:]
+        for each in tensors_in(output):
+            if self._outputs < _MAX_OUTPUTS:
+                self._outputs += 1
+                own_losses.mark_output(each)
         if self.modules is not None:
             self.modules.forward_ends(output)
 
@@ -188,11 +190,10 @@ class StepLook:
         if self.modules is not None:
             self.modules.backward_begins()
         is_readable = self.losses == 0 and not saved_hooks.are_used()
-        own = None if not is_readable else own_losses.compared_in(root, self._outputs)
-        spread = own_losses.broadcast_in(root, self._outputs) if own is None and not saved_hooks.are_used() else None
+        own = None if not is_readable else own_losses.compared_in(root)
+        spread = own_losses.broadcast_in(root) if own is None and not saved_hooks.are_used() else None
         if spread is not None:
             self.numbers.add("own_broadcast", [float(each) for each in spread])
-        self._outputs = []
         if own is not None:
             self.losses += 1
             self._take_compared(own)
