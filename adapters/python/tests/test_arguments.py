@@ -77,3 +77,56 @@ parser.parse_args()
     assert done.returncode == 2
     assert "argument --lr: invalid float value: 'x'" in done.stderr
     assert "trainwarden" not in done.stderr
+
+
+def test_words_that_can_be_read_once_are_read_once() -> None:
+    """And nothing of the program's own classes is called, whatever they have in the place of what argparse asks."""
+    body = """
+import enum
+class Words:
+    def __init__(self): self.asked = 0
+    def __iter__(self):
+        self.asked += 1
+        return iter(sys.argv[1:])
+class Kind(str, enum.Enum):
+    SMALL = "small"
+    def __str__(self): raise AssertionError("spelt")
+class Dear:
+    asked = 0
+    @property
+    def __class__(self):
+        Dear.asked += 1
+        return str
+class Own(argparse.Namespace):
+    def __getattribute__(self, name):
+        assert sys._getframe(1).f_code.co_filename != arguments.__file__
+        return super().__getattribute__(name)
+def parser():
+    made = argparse.ArgumentParser()
+    made.add_argument("--kind", type=Kind, default=Kind.SMALL)
+    made.add_argument("--dear", type=lambda text: Dear())
+    return made
+words = Words()
+parser().parse_args(words, Own())
+assert words.asked == 1
+assert arguments.parsed_parameters() == {}
+parser().parse_args(namespace=Own())
+assert Dear.asked == 0
+parser().parse_args(tuple(sys.argv[1:]))
+"""
+    assert kept(body, "--dear", "x") == {"kind": "small"}
+
+
+def test_a_warning_of_argparse_is_about_the_line_of_the_program() -> None:
+    body = """
+import warnings
+class Mine(argparse.ArgumentParser):
+    def _parse_known_args(self, *args, **kwargs):
+        warnings.warn("mine", UserWarning, stacklevel=3)
+        return super()._parse_known_args(*args, **kwargs)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    Mine().parse_known_args()
+assert [each.filename for each in caught] == ["<string>"], caught[0].filename
+"""
+    assert kept(body) == {}

@@ -22,23 +22,24 @@ A PyTorch program need not be changed: use ``trainwarden run -- python train.py`
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
-from ._core import CheckpointRequest, Histogram, HookReport, Statistics, StepEnd, compute_statistics, version
-from ._log import log
-from .errors import DataLoss, Error
-from .guard import StepAdvice
-from .hook import Hook
-from .options import Collection, KeepForm, Kept, Mode, Reduction, SavePolicy, SaveSchedule
-from .stopping import StopTraining
-
+TYPE_CHECKING = False  # a program that trains nothing does not pay for typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import rules
+    from ._core import CheckpointRequest, Histogram, HookReport, Statistics, StepEnd, compute_statistics, version
+    from ._log import log
     from .control import SaveAnswer, StopAnswer, save, stop
     from .describing import describe, metrics_frame
+    from .errors import DataLoss, Error
+    from .guard import StepAdvice
+    from .hook import Hook
+    from .options import Collection, KeepForm, Kept, Mode, Reduction, SavePolicy, SaveSchedule
+    from .stopping import StopTraining
     from .transfer import Exporter, ExportNote, ExportReport, ImportReport, export, import_run
     from .trial import Metric, RunState, Samples, StepState, TensorHandle, Trial, open
+
+    __version__ = version()
 
 __all__ = [
     "CheckpointRequest",
@@ -83,26 +84,42 @@ __all__ = [
     "stop",
 ]
 
-__version__ = version()
-
-# Only reading needs NumPy, so a training that is only captured does not import it.
-_READING = ("Metric", "RunState", "Samples", "StepState", "TensorHandle", "Trial", "open")
-_CONTROL = ("SaveAnswer", "StopAnswer", "save", "stop")
-_TRANSFER = ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export", "import_run")
+# Where each lies. Everything is imported when it is first asked for: attached programs import the package when they
+# start, of those that train most only write, and only reading needs NumPy.
+_PLACES = {
+    "_core": ("CheckpointRequest", "Histogram", "HookReport", "Statistics", "StepEnd", "compute_statistics", "version"),
+    "_log": ("log",),
+    "control": ("SaveAnswer", "StopAnswer", "save", "stop"),
+    "describing": ("describe", "metrics_frame"),
+    "errors": ("DataLoss", "Error"),
+    "guard": ("StepAdvice",),
+    "hook": ("Hook",),
+    "options": ("Collection", "KeepForm", "Kept", "Mode", "Reduction", "SavePolicy", "SaveSchedule"),
+    "stopping": ("StopTraining",),
+    "transfer": ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export", "import_run"),
+    "trial": ("Metric", "RunState", "Samples", "StepState", "TensorHandle", "Trial", "open"),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+_LATE = ("_core", "errors", "experiments", "guard", "hook", "jobs", "options", "rules", "stopping", "torch", "tuning")
 
 
 def __getattr__(name: str) -> object:
-    if name in ("experiments", "jobs", "rules", "torch", "tuning"):
-        return importlib.import_module(f".{name}", __name__)
-    if name in _READING:
-        return getattr(importlib.import_module(".trial", __name__), name)
-    if name in _CONTROL:
-        return getattr(importlib.import_module(".control", __name__), name)
-    if name in _TRANSFER:
-        return getattr(importlib.import_module(".transfer", __name__), name)
-    if name in ("describe", "metrics_frame"):
-        return getattr(importlib.import_module(".describing", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _LATE:
+        return _imported(name)
+    if name == "__version__":
+        found: object = _imported("_core").version()
+    elif name in _MODULES:
+        found = getattr(_imported(_MODULES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def _imported(module: str) -> Any:
+    from importlib import import_module
+
+    return import_module(f".{module}", __name__)
 
 
 def __dir__() -> list[str]:

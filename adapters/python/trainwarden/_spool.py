@@ -7,7 +7,6 @@ it lives: of several ranks, and of several trainings after each other, one start
 
 from __future__ import annotations
 
-import atexit
 import fcntl
 import logging
 import os
@@ -16,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import _core
+from ._ending import at_end
 from ._places import is_in_bucket as is_in_bucket
 from ._run_names import runs_folder
 from .errors import Error, InvalidArgument
@@ -179,7 +179,7 @@ def redirect(options: Any) -> Optional[Copy]:
     return copy
 
 
-@atexit.register  # before that of hooks, which is therefore called earlier
+@at_end  # before that of hooks, which is therefore called earlier
 def _finish_copies() -> None:
     try:
         for copy in list(_copies.values()):

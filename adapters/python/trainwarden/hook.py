@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import sys
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Callable, Optional, Union
 
 from . import _core, _spool
+from ._ending import at_end
 from .errors import Error, opening
 from .guard import StepAdvice
 from .options import Collection, KeepLike, Mode, SaveLike, options_json
@@ -27,7 +27,7 @@ _ADVICE = {advice.value: advice for advice in StepAdvice}
 _open_hooks: weakref.WeakSet[Hook] = weakref.WeakSet()
 
 
-@atexit.register
+@at_end
 def _close_hooks() -> None:
     for hook in list(_open_hooks):
         hook.close()
