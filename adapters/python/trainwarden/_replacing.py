@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Callable
 
+from ._passing import passed_over
+
 _ORIGINAL = "_trainwarden_original"  # of a function that stands in for one of the framework's
 
 StandIn = Callable[[Any], Any]
@@ -22,7 +24,7 @@ def replace(owner: Any, name: str, stand_in: StandIn, bound_in: Iterable[str] = 
     original = vars(owner).get(name)
     if original is None or hasattr(original, _ORIGINAL):
         return
-    function = functools.wraps(original)(stand_in(original))
+    function = functools.wraps(original)(passed_over(stand_in(original)))
     setattr(function, _ORIGINAL, original)
     for place in (owner, *(sys.modules.get(each) for each in bound_in)):
         if getattr(place, name, None) is original:

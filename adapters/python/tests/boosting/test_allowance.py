@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import pytest
@@ -59,7 +59,10 @@ class CostlyTrees:
     def importances(self, model: Any, features: list[str]) -> dict[str, float]:
         return {"feature_importance/gain/f0": 1.0}
 
-    def last_trees(self, model: Any) -> dict[str, Any]:
+    def size_of_predictions(self, model: Any) -> int:
+        return 3
+
+    def last_trees(self, model: Any, most: Optional[int]) -> dict[str, Any]:
         self._clock.ns += self._cost_ns
         return {"trees/Node": np.arange(3)}
 
@@ -73,10 +76,10 @@ class CostlyTrees:
 def kept(run: Path, clock: Clock, cost_ms: float, budget: float) -> dict[str, list[int]]:
     with trainwarden.Hook(run, include_collections=["losses"], budget=budget) as hook:
         hook.set_mode("train")
-        recorder = Recorder(hook, CostlyTrees(clock, cost_ms), {})
+        recorder, training = Recorder(hook, {}), CostlyTrees(clock, cost_ms)
         for number in range(ROUNDS):
             recorder.record_metrics([])
-            recorder.record_round(None, is_last=number == ROUNDS - 1)
+            recorder.record_round(training, None, is_last=number == ROUNDS - 1)
             hook.step()
     trial = trainwarden.open(run)
     names = ("trees/Node", "feature_importance/gain/f0", "predictions")

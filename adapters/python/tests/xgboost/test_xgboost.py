@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 import pytest
@@ -36,6 +37,15 @@ def test_nothing_that_a_program_does_changes(runner: Runner, program: str) -> No
     assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
     assert ran.attached.stdout == ran.plain.stdout
     assert ran.attached.stderr == ran.plain.stderr
+
+
+@pytest.mark.parametrize("way", ["read_once", "own_kinds", "evaluated_later", "warns", "lets_go"])
+def test_nothing_of_the_programs_own_is_asked_changed_or_kept(runner: Runner, way: str) -> None:
+    ran = runner.captured("odd.py", way)
+    assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
+    assert ran.attached.stdout == ran.plain.stdout
+    assert ran.attached.stderr == ran.plain.stderr
+    assert ran.trial.steps("train")
 
 
 def rounds_of(ran: Captured) -> int:
@@ -222,7 +232,7 @@ def test_what_cannot_be_had_is_said_once_whatever_time_it_is(
     """Messages of XGBoost's begin with the time."""
 
     class WithoutTrees(XGBoostTraining):
-        def last_trees(self, model: object) -> dict[str, Column]:
+        def last_trees(self, model: object, most: Optional[int] = None) -> dict[str, Column]:
             raise RuntimeError(f"[23:59:0{model.num_boosted_rounds()}] no such trees")  # type: ignore[attr-defined]
 
     data = xgb.DMatrix(np.arange(20.0).reshape(10, 2), np.arange(10.0))

@@ -23,18 +23,25 @@ class Session:
 
     def __init__(self, run_dir: Optional[str], training: Training) -> None:
         self._run_dir = run_dir
-        self._training = training
+        self._training: Optional[Training] = training  # None between the rounds of a loop of the program's own
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
         self._model: Any = None  # of the round whose step is open
         self._is_open = False
+        self._was_asked = False
         self._stops = False
 
     @faults.guarded("begin the run of a boosted training")
     def training_begins(self, model: Any) -> None:
-        rounds = self._training.rounds(model)
+        rounds = None if self._training is None else self._training.rounds(model)
         if rounds is not None:
             self._open(model, rounds)
+
+    def training_has_begun(self, model: Any) -> None:
+        """The same behind each round, of a model that may not be asked before its first one."""
+        if not self._was_asked:
+            self._was_asked = True
+            self._open_behind_round(model)
 
     def round_begins(self) -> bool:
         """True: somebody wants the training to stop."""
@@ -62,12 +69,15 @@ class Session:
         return self._is_open and self._model is model
 
     def own_round(self, model: Any, training: Training) -> None:
-        """A round of a loop of the program's own, which has ended."""
-        if self._hook is None:
-            self._open_own(model, training)
+        """A round of a loop of the program's own, which has ended. Behind it nothing of its data is kept."""
         self._training = training
-        self.round_ends(model, ())
-        self._end_round(is_last=False)
+        try:
+            if self._hook is None:
+                self._open_behind_round(model)
+            self.round_ends(model, ())
+            self._end_round(is_last=False)
+        finally:
+            self._training = None
 
     def fails(self, error: BaseException) -> None:
         """The training has raised."""
@@ -93,27 +103,33 @@ class Session:
     @faults.guarded("record what a boosting round leaves")
     def _record_round(self, recorder: Recorder, is_last: bool) -> None:
         model, self._model = self._model, None
-        recorder.record_round(model, is_last)
+        if self._training is not None:
+            recorder.record_round(self._training, model, is_last)
 
-    def _open_own(self, model: Any, training: Training) -> None:
-        rounds = training.rounds(model)
+    @faults.guarded("begin the run of a boosted training")
+    def _open_behind_round(self, model: Any) -> None:
+        rounds = None if self._training is None else self._training.rounds(model)
         if rounds is not None:
-            self._open(model, rounds - 1)
+            self._open(model, max(0, rounds - 1))
 
     def _open(self, model: Any, rounds: int) -> None:
-        parameters = self._training.parameters(model)
-        to_come = self._training.rounds_to_come(model)
+        training = self._training
+        if training is None:
+            return
+        parameters = training.parameters(model)
+        to_come = training.rounds_to_come(model)
         length = {} if to_come is None else {"total_steps": str(rounds + to_come)}
         options: dict[str, Any] = {}
-        place = self._training.place()  # without it the environment has the word
+        place = training.place()  # without it the environment has the word
         if place is not None:
             options.update(rank=place[0], world_size=place[1])
         if rounds > 0:  # the training goes on with a model that has some
             options.update(first_global_step=rounds, first_mode_steps={"train": rounds})
-        self._hook = open_for_attach(self._run_dir, [self._training.library], labels={**as_labels(parameters), **length}, **options)
+        labels = {**as_labels(parameters), **length}
+        self._hook = open_for_attach(self._run_dir, [training.library], labels=labels, **options)
         if self._hook is None:
             return
         self._hook.set_mode("train")
         if may_skip(self._hook):
             faults.say_once("rules cannot veto a boosting round; they can end the training")
-        self._recorder = Recorder(self._hook, self._training, as_tensors(parameters))
+        self._recorder = Recorder(self._hook, as_tensors(parameters))

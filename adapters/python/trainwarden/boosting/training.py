@@ -56,8 +56,11 @@ class Training(Protocol):
     def importances(self, model: Any, features: list[str]) -> dict[str, float]:
         """By "feature_importance/KIND/FEATURE". Each kind adds up to 1; a feature without a split has 0."""
 
-    def last_trees(self, model: Any) -> dict[str, Column]:
-        """The trees of the last round, by "trees/COLUMN": a row a node."""
+    def last_trees(self, model: Any, most: Optional[int]) -> Optional[dict[str, Column]]:
+        """The trees of the last round, by "trees/COLUMN": a row a node. None: they have more than `most` nodes."""
+
+    def size_of_predictions(self, model: Any) -> int:
+        """How many numbers they are, without computing them."""
 
     def predictions(self, model: Any) -> Any:
         """Of the set whose predictions are kept: the last that is evaluated, else what is trained with."""

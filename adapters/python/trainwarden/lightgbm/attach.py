@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional
 
 from lightgbm import basic, engine
 
+from .. import faults
 from .._replacing import replace
 from ..boosting.attachment import Attachment
 from ..boosting.session import Session
@@ -47,23 +48,27 @@ def detach() -> None:
 
 def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of lightgbm.train or lightgbm.cv."""
+    theirs = given.get("callbacks")
+    if theirs is not None and type(theirs) not in (list, tuple):
+        faults.say_once("a training is left alone whose callbacks are in a container of the program's own")
+        return None
     rounds = given.get("num_boost_round", _ROUNDS)
     session = sessions.begin(
         LightGBMTraining(given.get("params"), given.get("train_set"), given.get("valid_sets"), rounds)
     )
     if session is not None:
         # In front: LightGBM numbers the program's own from the end.
-        given["callbacks"] = [*callbacks_of(session), *(given.get("callbacks") or [])]
+        given["callbacks"] = [*callbacks_of(session), *(theirs or ())]
     return session
 
 
 def _updating(original: Callable[..., Any]) -> Callable[..., Any]:
     """Of Booster.update."""
 
-    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original(self, *args, **kwargs)
+    def update(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
         if _attachment.sessions is not None:
-            _attachment.sessions.updated(self, LightGBMTraining(self.params))
+            _attachment.sessions.updated(args[0], LightGBMTraining(args[0].params))
         return result
 
     return update
@@ -72,9 +77,9 @@ def _updating(original: Callable[..., Any]) -> Callable[..., Any]:
 def _emptying(original: Callable[..., Any]) -> Callable[..., Any]:
     """Of Booster.model_from_string."""
 
-    def model_from_string(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if _attachment.sessions is not None:
-            _attachment.sessions.about_to_replace(self)
-        return original(self, *args, **kwargs)
+    def model_from_string(*args: Any, **kwargs: Any) -> Any:
+        if _attachment.sessions is not None and args:
+            _attachment.sessions.about_to_replace(args[0])
+        return original(*args, **kwargs)
 
     return model_from_string

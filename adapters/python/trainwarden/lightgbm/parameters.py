@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
+
+from ..boosting.parameters import as_given
 
 # Of the hundred and more of LightGBM those that matter most, by its own names.
 _MATTER_MOST = (
@@ -18,8 +19,7 @@ _ROUNDS = (
 
 def effective(params: Any, model: Any) -> dict[str, Any]:
     """The parameters as given, and those that matter most as the booster has them."""
-    given = dict(params) if isinstance(params, Mapping) else {}
-    parameters = {str(name): _named(value) for name, value in given.items() if value is not None}
+    parameters = as_given(params)
     used = _used(model.model_to_string(num_iteration=1))
     for name in _MATTER_MOST:
         if name in used and name not in parameters:
@@ -29,14 +29,9 @@ def effective(params: Any, model: Any) -> dict[str, Any]:
 
 def rounds_of(params: Any, otherwise: int) -> int:
     """Which of its many names the program gave; the argument of train() has the word where it gave none."""
-    given = dict(params) if isinstance(params, Mapping) else {}
-    found = [given[name] for name in _ROUNDS if given.get(name) is not None]
+    given = as_given(params)
+    found = [given[name] for name in _ROUNDS if name in given]
     return int(found[0]) if found else otherwise
-
-
-def _named(value: Any) -> Any:
-    """A function is an objective of the program's own."""
-    return getattr(value, "__name__", "custom") if callable(value) else value
 
 
 def _used(text: str) -> dict[str, str]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional
 
 import numpy as np
 from lightgbm import basic
 
+from ..boosting.parameters import as_given
 from ..boosting.training import MAX_EXPLAINED_ROWS, Column, Metric, parts_of_whole
 from .parameters import effective, rounds_of
 from .trees import COLUMNS, columns_of
 
 # "split" is what XGBoost calls "weight": it is kept under both, as rules that know trees ask for that of XGBoost.
 _KINDS = {"split": "split", "weight": "split", "gain": "gain"}
+
+
+_LEAVES = ("num_leaves", "num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes")
+_MAX_KEPT_COLUMNS = 4096
 
 
 class LightGBMTraining:
@@ -60,10 +66,15 @@ class LightGBMTraining:
             found.update(parts_of_whole(dict(zip(features, map(float, scores))), features, kind))
         return found
 
-    def last_trees(self, model: Any) -> dict[str, Column]:
+    def last_trees(self, model: Any, most: Optional[int] = None) -> Optional[dict[str, Column]]:
+        if most is not None and _most_nodes(model) > most:
+            return None
         dump = model.dump_model(num_iteration=1, start_iteration=model.current_iteration() - 1)
         found = columns_of(dump["tree_info"], dump["feature_names"])
         return {f"trees/{name}": column for name, column in found.items()}
+
+    def size_of_predictions(self, model: Any) -> int:
+        return int(self._set_judged(model).num_data() * model.num_model_per_iteration())
 
     def predictions(self, model: Any) -> Any:
         """As the booster has them of its sets, by which it computes its metrics; the rows themselves may be gone."""
@@ -73,8 +84,7 @@ class LightGBMTraining:
         return np.array(model._Booster__inner_predict(data_idx=number))
 
     def labels(self, model: Any) -> Any:
-        number = self._judged(model)
-        labels = (model.valid_sets[number - 1] if number else model.train_set).get_label()
+        labels = self._set_judged(model).get_label()
         if labels is None:
             raise ValueError("the data have none")
         return np.asarray(labels)
@@ -93,24 +103,43 @@ class LightGBMTraining:
         """LightGBM's number of the set whose predictions are kept: 0 is what is trained with."""
         return len(model.valid_sets)
 
+    def _set_judged(self, model: Any) -> Any:
+        number = self._judged(model)
+        return model.valid_sets[number - 1] if number else model.train_set
+
     def _is_dart(self, model: Any) -> bool:
         names = ("boosting", "boosting_type", "boost")
-        return any((self._params or {}).get(name) == "dart" or model.params.get(name) == "dart" for name in names)
+        return any(given.get(name) == "dart" for given in (as_given(self._params), model.params) for name in names)
 
 
 def _verbosity(params: Mapping[str, Any]) -> Any:
     return next((params[name] for name in ("verbosity", "verbose") if params.get(name) is not None), 1)
 
 
+def _most_nodes(model: Any) -> int:
+    """Of the trees of a round: of their leaves the parameters say how many there may be, by one of many names."""
+    given = as_given(model.params)
+    leaves = [given[name] for name in _LEAVES if type(given.get(name)) is int]
+    return 2 * max(leaves, default=31) * int(model.num_model_per_iteration())
+
+
 def _first_rows(train_set: Any, valid_sets: Any) -> Any:
-    """Of the set whose predictions are kept, to be explained: LightGBM frees the rows when it has made bins of them."""
-    valid = valid_sets if isinstance(valid_sets, (list, tuple)) else [valid_sets]
+    """Of the set whose predictions are kept, to be explained: LightGBM frees the rows when it has made bins of them. None
+    of what a file holds, a list, or a container of the program's own, nor of so many columns that they would weigh."""
+    valid = valid_sets if type(valid_sets) in (list, tuple) else [valid_sets]
     judged = [each for each in valid if each is not None and each is not train_set] or [train_set]
     data: Any = getattr(judged[-1], "data", None)
-    if not hasattr(data, "shape"):  # the name of a file, a list, nothing
+    if not _is_known(data) or len(data.shape) != 2 or data.shape[1] > _MAX_KEPT_COLUMNS:
         return None
-    rows = data[:MAX_EXPLAINED_ROWS]
-    return rows.copy() if hasattr(rows, "copy") else rows
+    return data[:MAX_EXPLAINED_ROWS].copy()
+
+
+def _is_known(data: Any) -> bool:
+    """An array of NumPy, a matrix of SciPy, a frame of pandas: those that the program has imported."""
+    known = [np.ndarray]
+    for module, names in (("scipy.sparse", ("csr_matrix", "csr_array")), ("pandas", ("DataFrame",))):
+        known += [getattr(sys.modules[module], name, None) for name in names if module in sys.modules]
+    return type(data) in known
 
 
 def metrics_of(results: Iterable[Any]) -> Iterator[Metric]:

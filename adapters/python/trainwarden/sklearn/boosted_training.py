@@ -7,6 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ..boosting.training import Column, Metric
+from .parameters import parameters_of
 from .trees import COLUMNS
 
 
@@ -34,7 +35,7 @@ class BoostedTraining:
         return None
 
     def parameters(self, model: Any) -> dict[str, Any]:
-        return {"estimator": type(model).__name__, **model.get_params(deep=False)}
+        return parameters_of(model)
 
     def place(self) -> Optional[tuple[int, int]]:
         return None
@@ -52,8 +53,11 @@ class BoostedTraining:
     def importances(self, model: Any, features: list[str]) -> dict[str, float]:
         return {}
 
-    def last_trees(self, model: Any) -> dict[str, Column]:
+    def last_trees(self, model: Any, most: Optional[int] = None) -> Optional[dict[str, Column]]:
         raise NotImplementedError
+
+    def size_of_predictions(self, model: Any) -> int:
+        return int(self.raw.size)
 
     def predictions(self, model: Any) -> Any:
         if hasattr(model, "classes_"):

@@ -59,7 +59,9 @@ class GradientBoostingTraining(BoostedTraining):
         sums = np.zeros(len(features)) if self._sums is None else self._sums
         return parts_of_whole(dict(zip(features, map(float, sums))), features, "gain")
 
-    def last_trees(self, model: Any) -> dict[str, Column]:
+    def last_trees(self, model: Any, most: Optional[int] = None) -> Optional[dict[str, Column]]:
+        if most is not None and sum(each.tree_.node_count for each in model.estimators_[self.stage]) > most:
+            return None
         trees = [of_decision_tree(each.tree_) for each in model.estimators_[self.stage]]
         return columns_of(trees, self.stage * len(trees), self.feature_names(model))
 

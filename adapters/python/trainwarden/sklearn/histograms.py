@@ -43,7 +43,9 @@ class HistogramTraining(BoostedTraining):
         loss = model._loss(y_true=self.right, raw_prediction=self.raw, sample_weight=self.weights)
         return [Metric("train", "loss", float(loss), True)]
 
-    def last_trees(self, model: Any) -> dict[str, Column]:
+    def last_trees(self, model: Any, most: Optional[int] = None) -> Optional[dict[str, Column]]:
+        if most is not None and sum(len(each.nodes) for each in model._predictors[-1]) > most:
+            return None
         trees = [of_predictor(each.nodes) for each in model._predictors[-1]]
         return columns_of(trees, (len(model._predictors) - 1) * len(trees), self.feature_names(model))
 

@@ -10,6 +10,7 @@ from ..boosting.parameters import as_labels
 from ..guard import StepAdvice, may_skip, may_veto
 from ..hook import Hook
 from ..stopping import StopTraining
+from .parameters import parameters_of
 
 
 class StepSession:
@@ -24,7 +25,7 @@ class StepSession:
     def __init__(self, run_dir: Optional[str], estimator: Any) -> None:
         self.stop_by: type[BaseException] = StopTraining
         self._run_dir = run_dir
-        self._parameters = {"estimator": type(estimator).__name__, **estimator.get_params(deep=False)}
+        self._parameters = parameters_of(estimator)
         self._hook: Optional[Hook] = None
         self._ids: dict[str, int] = {}
         self._of_arrays: list[int] = []  # all but losses and metrics

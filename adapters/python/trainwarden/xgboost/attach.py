@@ -7,6 +7,7 @@ the training no more.
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any, Callable, Optional
 
 from xgboost import core, training
@@ -47,22 +48,34 @@ def detach() -> None:
 
 def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of xgboost.train or xgboost.cv."""
-    if any(getattr(each, "captures_itself", False) for each in given.get("callbacks") or []):
-        return None  # the hook of smdebug's API
+    theirs = given.get("callbacks")
+    if type(theirs) in (list, tuple) and any(map(_captures_itself, theirs)):
+        return None
     rounds = given.get("num_boost_round", _ROUNDS)
     session = sessions.begin(XGBoostTraining(given.get("params"), given["dtrain"], given.get("evals"), rounds))
     if session is not None:
-        given["callbacks"] = [RoundCallback(session), *(given.get("callbacks") or [])]
+        given["callbacks"] = _in_front(RoundCallback(session), theirs)
     return session
+
+
+def _captures_itself(callback: Any) -> bool:
+    """The hook of smdebug's API. What the program's own callbacks have is not read."""
+    return any(vars(kind).get("captures_itself", False) is True for kind in type(callback).__mro__)
+
+
+def _in_front(ours: Any, theirs: Any) -> Any:
+    """Which may be read once, by XGBoost."""
+    return [ours] if theirs is None else itertools.chain([ours], theirs)
 
 
 def _updating(original: Callable[..., Any]) -> Callable[..., Any]:
     """Of Booster.update or Booster.boost."""
 
-    def update(self: Any, dtrain: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original(self, dtrain, *args, **kwargs)
+    def update(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
         if _attachment.sessions is not None:
-            _attachment.sessions.updated(self, XGBoostTraining(None, dtrain))
+            dtrain = args[1] if len(args) > 1 else kwargs["dtrain"]
+            _attachment.sessions.updated(args[0], XGBoostTraining(None, dtrain))
         return result
 
     return update

@@ -22,14 +22,12 @@ class RoundCallback(TrainingCallback):  # type: ignore[misc]
         that raises or ends the training, this one would not hear of the round."""
         return 0
 
-    def before_training(self, model: Any) -> Any:
-        self._session.training_begins(model)
-        return model
-
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         return self._session.round_begins()
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        # Before its first round a model that is asked would warn of its parameters, and in our words.
+        self._session.training_has_begun(model)
         self._session.round_ends(model, metrics_of(evals_log))
         return False
 

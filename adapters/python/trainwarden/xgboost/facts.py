@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,23 @@ def _number(score: Any) -> float:
 
 def last_trees(model: Any) -> dict[str, Column]:
     """The trees of the last round, by "trees/COLUMN"."""
+    return columns_of_trees(model, last_dumps(model))
+
+
+def last_dumps(model: Any) -> list[str]:
+    """The same trees as XGBoost writes them."""
     last = model.num_boosted_rounds() - 1
-    dumps = model[last : last + 1].get_dump(with_stats=True, dump_format="json")
-    return {f"trees/{name}": column for name, column in columns_of(dumps, last * len(dumps)).items()}
+    dumps: list[str] = model[last : last + 1].get_dump(with_stats=True, dump_format="json")
+    return dumps
+
+
+def nodes_of(dumps: list[str]) -> int:
+    return sum(dump.count('"nodeid"') for dump in dumps)
+
+
+def columns_of_trees(model: Any, dumps: list[str]) -> dict[str, Column]:
+    first = (model.num_boosted_rounds() - 1) * len(dumps)
+    return {f"trees/{name}": column for name, column in columns_of(dumps, first).items()}
 
 
 def contributions(model: Any, data: Any) -> Any:
@@ -53,10 +68,20 @@ def contributions(model: Any, data: Any) -> Any:
 
 
 def metrics_on(model: Any, data: Any, name: str) -> Iterator[tuple[str, str, float]]:
-    """Those of the booster's parameters: name, metric and value."""
-    for part in model.eval_set([(data, name)]).split()[1:]:
+    """Those of the booster's parameters: name, metric and value. By a copy: a booster that evaluates keeps the metric of
+    its objective as one that it was given, in its configuration and in the results of all later evaluations."""
+    with _in_silence():
+        said = model.copy().eval_set([(data, name)])
+    for part in said.split()[1:]:
         key, _, value = part.rpartition(":")
         yield name, key[len(name) + 1 :], float(value)
+
+
+def _in_silence() -> Any:
+    """The copy says nothing of its parameters that the model has not said. XGBoost before 1.3 has no such setting."""
+    import xgboost
+
+    return xgboost.config_context(verbosity=0) if hasattr(xgboost, "config_context") else nullcontext()
 
 
 def is_loss(metric: str) -> bool:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..boosting.parameters import as_given
+
 # What the booster's own configuration says of the training as a whole, by the names that programs give.
 _OF_THE_BOOSTER = (
     ("objective", ("learner", "objective", "name")),
@@ -21,8 +23,7 @@ _ALIASES = {"eta": "learning_rate"}
 
 def effective(params: Any, model: Any) -> dict[str, Any]:
     """The parameters as given, and those that were not given but matter most, as the booster has them."""
-    given = dict(params.items() if isinstance(params, Mapping) else params or [])
-    parameters = {str(name): value for name, value in given.items() if value is not None}
+    parameters = as_given(params)
     config = json.loads(model.save_config())
     for name, place in _OF_THE_BOOSTER:
         value: Any = config

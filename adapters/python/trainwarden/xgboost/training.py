@@ -27,8 +27,7 @@ class XGBoostTraining:
         self._params = params
         self._rounds = rounds
         self._dtrain = dtrain
-        # The matrix whose predictions are kept: that of smdebug's hook.
-        self._judged = list(evals)[-1][0] if evals else dtrain
+        self._judged = _last_of(evals, dtrain)
 
     def rounds(self, model: Any) -> Optional[int]:
         try:
@@ -58,8 +57,12 @@ class XGBoostTraining:
     def importances(self, model: Any, features: list[str]) -> dict[str, float]:
         return facts.importances(model, features)
 
-    def last_trees(self, model: Any) -> dict[str, Column]:
-        return facts.last_trees(model)
+    def last_trees(self, model: Any, most: Optional[int] = None) -> Optional[dict[str, Column]]:
+        dumps = facts.last_dumps(model)
+        return None if most is not None and facts.nodes_of(dumps) > most else facts.columns_of_trees(model, dumps)
+
+    def size_of_predictions(self, model: Any) -> int:
+        return int(self._judged.num_row())
 
     def predictions(self, model: Any) -> Any:
         return model.predict(self._judged)
@@ -70,6 +73,13 @@ class XGBoostTraining:
     def contributions(self, model: Any, rows: int) -> Any:
         is_whole = self._judged.num_row() <= rows
         return facts.contributions(model, self._judged if is_whole else self._judged.slice(list(range(rows))))
+
+
+def _last_of(evals: Any, otherwise: Any) -> Any:
+    """The matrix whose predictions are kept: that of smdebug's hook. What is no list may be read once, by XGBoost."""
+    if type(evals) in (list, tuple) and evals and type(evals[-1]) in (list, tuple):
+        return evals[-1][0]
+    return otherwise
 
 
 def metrics_of(evals_log: Mapping[str, Mapping[str, list[Any]]]) -> Iterator[Metric]:
