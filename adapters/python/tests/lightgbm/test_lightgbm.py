@@ -29,6 +29,14 @@ def test_nothing_that_a_training_does_changes(runner: Runner, way: str) -> None:
     assert "error" not in ran.attached.stderr, ran.attached.stderr
 
 
+@pytest.mark.parametrize("way", ["own_kinds", "pickled"])
+def test_nothing_of_the_programs_own_is_asked_or_changed(runner: Runner, way: str) -> None:
+    ran = runner.captured("odd.py", way)
+    assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
+    assert ran.attached.stdout == ran.plain.stdout
+    assert ran.trial.steps("train")
+
+
 def without_times(text: str) -> str:
     """LightGBM says how long it took to choose how it counts."""
     return re.sub(r"was [0-9.]+ seconds", "was ... seconds", text)

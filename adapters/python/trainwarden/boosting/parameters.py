@@ -1,14 +1,13 @@
 """The hyper-parameters of a training, as a run holds them.
 
-They come in containers and values of any class. Only what Python and NumPy have is looked at: nothing of the program's
-code is called for a label.
+They come in containers and values of any class. Only what Python and NumPy have is looked at, as those keep it: nothing
+of the program's code is called for a label.
 """
 
 from __future__ import annotations
 
-import collections
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Optional, Union
 
@@ -21,15 +20,13 @@ _MAX_CHARACTERS = 200
 _MAX_GIVEN = 1000
 _MAX_ITEMS = 100
 
-_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
-_LISTS = (list, tuple)
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, type)
 _NUMBERS = {bool: bool, int: int.__int__, float: float.__float__, str: str.__str__}
 
 
 def as_given(parameters: Any) -> dict[str, Any]:
     """Of a dict, or of a list of pairs: numbers, texts, lists of these; of a function its name, of all else its class.
-    What is None is left out. Nothing of a container of the program's own."""
+    What is None is left out. Nothing of another container of the program's own."""
     named = islice(_pairs_of(parameters), _MAX_GIVEN)
     return {name: _known(value) for name, value in named if type(name) is str and value is not None}
 
@@ -47,27 +44,30 @@ def as_tensors(parameters: Mapping[str, Any]) -> dict[str, Union[float, list[str
 
 
 def _pairs_of(parameters: Any) -> Iterable[tuple[Any, Any]]:
-    if type(parameters) in _DICTS:
+    if issubclass(type(parameters), dict):
         return list(dict.items(parameters))
-    if type(parameters) in _LISTS:
-        return [(pair[0], pair[1]) for pair in parameters if type(pair) in _LISTS and len(pair) == 2]
-    return []
+    pairs = map(items_of, items_of(parameters) or ())
+    return [(pair[0], pair[1]) for pair in pairs if pair is not None and len(pair) == 2]
+
+
+def items_of(values: Any) -> Optional[list[Any]]:
+    """Of a list or a tuple, also of a class that is made of one; None of anything else."""
+    for kind in (list, tuple):
+        if issubclass(type(values), kind):
+            return list(kind.__iter__(values))
+    return None
 
 
 def _known(value: Any) -> Any:
     single = _number_or_none(value)
     if single is not None:
         return single
-    if type(value) in _LISTS:
-        return [_known(each) for each in _within(value)]
+    items = items_of(value)
+    if items is not None:
+        return [_known(each) for each in items[:_MAX_ITEMS] if items_of(each) is None]
     if type(value) in _NAMED:
         return value.__name__
     return type(value).__name__
-
-
-def _within(values: Any) -> Iterator[Any]:
-    """Lists in lists are none of a hyper-parameter's."""
-    return (type(each).__name__ if type(each) in _LISTS else each for each in values[:_MAX_ITEMS])
 
 
 def _number_or_none(value: Any) -> Optional[Union[bool, int, float, str]]:

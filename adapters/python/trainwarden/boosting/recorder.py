@@ -9,6 +9,7 @@ are made only where they are asked for.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Optional, Union
 
@@ -21,6 +22,7 @@ from .training import MAX_EXPLAINED_ROWS, Metric, Training
 
 _MAX_FEATURES = 1000  # several tensors each
 _PARTS = 5  # that share an allowance: metrics, trees, predictions, labels, importances
+_MAX_FAILURES = 3
 # Of what nobody has asked for: beside the training it takes no memory to speak of.
 _MAX_NODES = 1 << 15
 _MAX_PREDICTIONS = 1 << 21
@@ -41,7 +43,7 @@ class Recorder:
         self._parameters = parameters
         self._rounds = 0  # recorded so far
         self._has_metrics = False
-        self._unseen: set[str] = set()  # collections that could not be computed once, which was said
+        self._failures: Counter[str] = Counter()  # by collection
         self._features: list[str] = []
         self._allowance = Allowance(hook.report().bill.budget, _PARTS)
 
@@ -118,14 +120,17 @@ class Recorder:
                 self._keep(collection, values, is_due)
 
     def _computed(self, what: str, compute: _Compute, most: Optional[int]) -> Optional[Mapping[str, Any]]:
-        """Some boosters have no trees, some matrices cannot be predicted from: no reason to leave out the rest."""
+        """Some boosters have no trees, some matrices cannot be predicted from: no reason to leave out the rest, nor to try
+        for ever."""
+        if self._failures[what] >= _MAX_FAILURES:
+            return None
         begin = time.perf_counter_ns()
         try:
             with np.errstate(all="ignore"):  # the program's filters and handlers hear nothing of our divisions
                 return compute(most)
         except Exception as error:
-            if what not in self._unseen:  # the message of XGBoost has the time in it, and would be news each time
-                self._unseen.add(what)
+            self._failures[what] += 1
+            if self._failures[what] == 1:  # the message of XGBoost has the time in it, and would be news each time
                 faults.say_once(f"{what} of this training cannot be captured: {faults.first_line(error)}")
             return None
         finally:

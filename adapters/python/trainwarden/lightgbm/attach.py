@@ -14,6 +14,7 @@ from lightgbm import basic, engine
 from .. import faults
 from .._replacing import replace
 from ..boosting.attachment import Attachment
+from ..boosting.parameters import items_of
 from ..boosting.session import Session
 from ..boosting.sessions import Sessions
 from .callbacks import callbacks_of
@@ -48,8 +49,8 @@ def detach() -> None:
 
 def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of lightgbm.train or lightgbm.cv."""
-    theirs = given.get("callbacks")
-    if theirs is not None and type(theirs) not in (list, tuple):
+    theirs = [] if given.get("callbacks") is None else items_of(given["callbacks"])
+    if theirs is None:
         faults.say_once("a training is left alone whose callbacks are in a container of the program's own")
         return None
     rounds = given.get("num_boost_round", _ROUNDS)
@@ -58,7 +59,7 @@ def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     )
     if session is not None:
         # In front: LightGBM numbers the program's own from the end.
-        given["callbacks"] = [*callbacks_of(session), *(theirs or ())]
+        given["callbacks"] = [*callbacks_of(session), *theirs]
     return session
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Optional
 
 import numpy as np
 from lightgbm import basic
 
-from ..boosting.parameters import as_given
+from ..boosting.parameters import as_given, items_of
 from ..boosting.training import MAX_EXPLAINED_ROWS, Column, Metric, parts_of_whole
 from .parameters import effective, rounds_of
 from .trees import COLUMNS, columns_of
@@ -57,7 +58,8 @@ class LightGBMTraining:
         return list(model.feature_name())
 
     def own_metrics(self, model: Any) -> list[Metric]:
-        return list(metrics_of(model.eval_train()))
+        with _as_it_was(model):
+            return list(metrics_of(model.eval_train()))
 
     def importances(self, model: Any, features: list[str]) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -81,10 +83,11 @@ class LightGBMTraining:
         number = self._judged(model)
         if number == 0 and self._is_dart(model):
             raise ValueError("of the data that are trained with, dart would drop trees for that")
-        return np.array(model._Booster__inner_predict(data_idx=number))
+        with _as_it_was(model):
+            return np.array(model._Booster__inner_predict(data_idx=number))
 
     def labels(self, model: Any) -> Any:
-        labels = self._set_judged(model).get_label()
+        labels = self._set_judged(model).get_field("label")  # of get_label() it would keep a copy
         if labels is None:
             raise ValueError("the data have none")
         return np.asarray(labels)
@@ -108,12 +111,31 @@ class LightGBMTraining:
         return model.valid_sets[number - 1] if number else model.train_set
 
     def _is_dart(self, model: Any) -> bool:
-        names = ("boosting", "boosting_type", "boost")
-        return any(given.get(name) == "dart" for given in (as_given(self._params), model.params) for name in names)
+        if not issubclass(type(model.params), dict):
+            return effective(None, model).get("boosting") == "dart"
+        given = {**as_given(model.params), **as_given(self._params)}
+        return any(given.get(name) == "dart" for name in ("boosting", "boosting_type", "boost"))
 
 
-def _verbosity(params: Mapping[str, Any]) -> Any:
-    return next((params[name] for name in ("verbosity", "verbose") if params.get(name) is not None), 1)
+@contextmanager
+def _as_it_was(model: Any) -> Iterator[None]:
+    """A booster keeps what it was asked for, an array of all rows too, and pickles it."""
+    attributes = vars(model)
+    before = dict(attributes)
+    lists = [(value, list(value)) for value in before.values() if type(value) is list]
+    try:
+        yield
+    finally:
+        for name in [name for name in attributes if name not in before]:
+            del attributes[name]
+        attributes.update(before)
+        for value, items in lists:
+            value[:] = items
+
+
+def _verbosity(params: Any) -> Any:
+    given = as_given(params)
+    return next((given[name] for name in ("verbosity", "verbose") if name in given), 1)
 
 
 def _most_nodes(model: Any) -> int:
@@ -126,8 +148,8 @@ def _most_nodes(model: Any) -> int:
 def _first_rows(train_set: Any, valid_sets: Any) -> Any:
     """Of the set whose predictions are kept, to be explained: LightGBM frees the rows when it has made bins of them. None
     of what a file holds, a list, or a container of the program's own, nor of so many columns that they would weigh."""
-    valid = valid_sets if type(valid_sets) in (list, tuple) else [valid_sets]
-    judged = [each for each in valid if each is not None and each is not train_set] or [train_set]
+    valid = items_of(valid_sets)
+    judged = [each for each in ([valid_sets] if valid is None else valid) if each is not None and each is not train_set] or [train_set]
     data: Any = getattr(judged[-1], "data", None)
     if not _is_known(data) or len(data.shape) != 2 or data.shape[1] > _MAX_KEPT_COLUMNS:
         return None
@@ -136,7 +158,7 @@ def _first_rows(train_set: Any, valid_sets: Any) -> Any:
 
 def _is_known(data: Any) -> bool:
     """An array of NumPy, a matrix of SciPy, a frame of pandas: those that the program has imported."""
-    known = [np.ndarray]
+    known: list[Any] = [np.ndarray]
     for module, names in (("scipy.sparse", ("csr_matrix", "csr_array")), ("pandas", ("DataFrame",))):
         known += [getattr(sys.modules[module], name, None) for name in names if module in sys.modules]
     return type(data) in known

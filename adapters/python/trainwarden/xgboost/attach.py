@@ -14,6 +14,7 @@ from xgboost import core, training
 
 from .._replacing import replace
 from ..boosting.attachment import Attachment
+from ..boosting.parameters import items_of
 from ..boosting.session import Session
 from ..boosting.sessions import Sessions
 from .callback import RoundCallback
@@ -49,7 +50,7 @@ def detach() -> None:
 def _prepare(sessions: Sessions, given: dict[str, Any]) -> Optional[Session]:
     """Of xgboost.train or xgboost.cv."""
     theirs = given.get("callbacks")
-    if type(theirs) in (list, tuple) and any(map(_captures_itself, theirs)):
+    if any(map(_captures_itself, items_of(theirs) or ())):
         return None
     rounds = given.get("num_boost_round", _ROUNDS)
     session = sessions.begin(XGBoostTraining(given.get("params"), given["dtrain"], given.get("evals"), rounds))

@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 from xgboost.core import XGBoostError
 
+from ..boosting.parameters import items_of
 from ..boosting.training import Column, Metric
 from . import facts
 from .parameters import effective
@@ -77,9 +78,8 @@ class XGBoostTraining:
 
 def _last_of(evals: Any, otherwise: Any) -> Any:
     """The matrix whose predictions are kept: that of smdebug's hook. What is no list may be read once, by XGBoost."""
-    if type(evals) in (list, tuple) and evals and type(evals[-1]) in (list, tuple):
-        return evals[-1][0]
-    return otherwise
+    pair = items_of((items_of(evals) or [None])[-1])
+    return pair[0] if pair else otherwise
 
 
 def metrics_of(evals_log: Mapping[str, Mapping[str, list[Any]]]) -> Iterator[Metric]:
