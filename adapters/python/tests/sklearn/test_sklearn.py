@@ -34,6 +34,13 @@ def test_the_model_is_the_same_byte_for_byte(runner: Runner, way: str) -> None:
     assert ran.plain.exit_code == ran.attached.exit_code == 0, ran.attached.stderr
 
 
+def test_methods_of_the_programs_own_are_not_called(runner: Runner) -> None:
+    """Nor its handler of what NumPy divides by 0."""
+    ran = runner.captured("odd.py")
+    assert (ran.attached.stdout, ran.attached.stderr) == (ran.plain.stdout, ran.plain.stderr)
+    assert ran.plain.exit_code == 0 and ran.trial.steps("train")
+
+
 @pytest.mark.parametrize("way", STEPS)
 def test_each_step_is_there(runner: Runner, way: str) -> None:
     trial = runner.captured("train.py", way).trial

@@ -20,6 +20,8 @@ def _huber(p: _Values, y: _Values, epsilon: float) -> _Values:
     return np.where(distance <= epsilon, 0.5 * distance**2, epsilon * distance - 0.5 * epsilon**2)
 
 
+_ROWS_AT_ONCE = 1 << 16
+
 # By the names of the parameter `loss`; right is -1 or 1 for classifiers.
 _LOSSES: dict[str, _Loss] = {
     "hinge": lambda p, y, _: np.maximum(0, 1 - p * y),
@@ -35,17 +37,29 @@ _LOSSES: dict[str, _Loss] = {
 
 
 def mean_loss(estimator: Any, rows: Any, right: Any) -> Optional[float]:
-    """Without the penalty, over all rows alike; of several classes the mean over those. None: it is not known."""
+    """Without the penalty, over all rows alike; of several classes the mean over those. None: it is not known.
+
+    By the weights, and so many rows at a time: methods of the estimator may be the program's, and look at features'
+    names, and what they give for all rows is large.
+    """
     loss = _LOSSES.get(str(estimator.loss))
     if loss is None:
         return None
+    epsilon = float(getattr(estimator, "epsilon", 0.0))
     right = np.asarray(right)
-    if hasattr(estimator, "classes_"):
-        said = np.asarray(estimator.decision_function(rows))
-        positive = estimator.classes_[1:] if said.ndim == 1 else estimator.classes_
-        right = np.where(right.reshape(-1, 1) == positive, 1.0, -1.0)
-        said = said.reshape(right.shape)
-    else:
-        said = np.asarray(estimator.predict(rows))
-        right = right.reshape(said.shape)
-    return float(np.mean(loss(said, right, float(getattr(estimator, "epsilon", 0.0)))))
+    total, count = 0.0, 0
+    with np.errstate(all="ignore"):
+        for begin in range(0, len(right), _ROWS_AT_ONCE):
+            part = slice(begin, begin + _ROWS_AT_ONCE)
+            said = np.asarray(rows[part] @ estimator.coef_.T.reshape(rows.shape[1], -1)) + estimator.intercept_
+            losses = loss(said, _meant(estimator, right[part], said), epsilon)
+            total, count = total + float(np.sum(losses)), count + losses.size
+    return total / count if count else None
+
+
+def _meant(estimator: Any, right: _Values, said: _Values) -> _Values:
+    """What is right for these rows, as the loss has it: a column for each one of the model's."""
+    if not hasattr(estimator, "classes_"):
+        return right.reshape(said.shape)
+    positive = estimator.classes_[1:] if said.shape[1] == 1 else estimator.classes_
+    return np.where(right.reshape(-1, 1) == positive, 1.0, -1.0)
