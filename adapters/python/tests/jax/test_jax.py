@@ -29,6 +29,20 @@ def test_nothing_that_a_training_does_changes(runner: Runner, way: str) -> None:
     assert (done.attached.stderr, done.attached.exit_code) == (done.plain.stderr, 0)
 
 
+@pytest.mark.parametrize("way", ["prints", "calls", "asks", "called_wrongly", "lets_go", "policies"])
+def test_what_a_step_does_outside_it_does_once(runner: Runner, way: str) -> None:
+    done = runner.captured("outside.py", way)
+    assert done.plain.exit_code == done.attached.exit_code == 0, done.plain.stderr + done.attached.stderr
+    assert done.attached.stdout == done.plain.stdout
+    assert "error" not in done.attached.stderr
+
+
+def test_tensors_of_a_step_that_prints_are_captured(runner: Runner) -> None:
+    trial = runner.captured("outside.py", "prints").trial
+    assert trial.steps("train") == list(range(9))
+    assert "gradient/w" in trial.tensor_names() and trial.value("gradient/w", 8).shape == (4,)
+
+
 @pytest.mark.parametrize("way", ALL)
 def test_steps_are_those_of_the_training(runner: Runner, way: str) -> None:
     trial = ran(runner, way).trial

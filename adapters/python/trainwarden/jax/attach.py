@@ -16,6 +16,7 @@ import jax
 from .. import faults
 from .._imports import when_imported
 from .._opening import run_folder
+from .._passing import passed_over
 from . import jitted, tags
 from .watch import Watch
 
@@ -39,6 +40,7 @@ def attach(run_dir: Optional[str] = None) -> None:
         _replace(jax, "jit", jitted.replacement(jax.jit))
         _replace(jax, "grad", _grad(jax.grad, jax.value_and_grad))
         _replace(jax, "value_and_grad", _value_and_grad(jax.value_and_grad))
+        tags.keep_out_of_policies()
         when_imported("optax", lambda: _attach_to(_attach_to_optax))
         when_imported("equinox", lambda: _attach_to(_attach_to_equinox))
         when_imported("flax.linen", lambda: _attach_to(_attach_to_linen))
@@ -62,6 +64,7 @@ def _attach_to(library: Any) -> None:
 
 
 def _replace(place: Any, name: str, function: Any) -> None:
+    passed_over(function)
     setattr(function, _ORIGINAL, getattr(place, name))
     setattr(place, name, function)
 

@@ -36,12 +36,12 @@ class Tagged:
 def tagged_in(jaxpr: Any) -> list[Tagged]:
     """All tags of a traced program, also those that cannot come out of it."""
     found: list[Tagged] = []
-    for equation in _open(jaxpr).eqns:
+    for equation in opened(jaxpr).eqns:
         tag = tags.parsed(equation)
         if tag is not None:
             found.append(Tagged(*tag))
         else:
-            for body in _bodies_of(equation):
+            for body in bodies_of(equation):
                 found += tagged_in(body)
     return found
 
@@ -67,7 +67,7 @@ class Editor:
             if tag is not None:
                 if tag[0] in self._kinds and not isinstance(equation.invars[0], Literal):
                     found.append((Tagged(*tag), equation.invars[0]))
-            elif any(tagged_in(body) for body in _bodies_of(equation)):
+            elif any(tagged_in(body) for body in bodies_of(equation)):
                 equation, inner = self._replaced(equation)
                 found += inner
             equations.append(equation)
@@ -80,12 +80,12 @@ class Editor:
         if name not in _BODIES:
             return equation, self._results_of(equation)
         body = equation.params[_BODIES[name]]
-        inner, values = self.values_in(_open(body))
+        inner, values = self.values_in(opened(body))
         loop = (next(self._loops), int(equation.params["length"])) if name == "scan" else None
         carried = int(equation.params["num_carry"]) if name == "scan" else 0
         outvars, extra, found = list(equation.outvars), [], []
         for tagged, value in values:
-            position = _position(_open(body).outvars, value)
+            position = _position(opened(body).outvars, value)
             if position is not None and _is_read(equation.outvars[position]):
                 if loop is None or position >= carried or tagged.kind in (tags.WEIGHT, tags.STATE):
                     is_last = loop is not None and position < carried  # what the loop ends with
@@ -112,10 +112,10 @@ class Editor:
     def _results_of(self, equation: JaxprEqn) -> list[tuple[Tagged, Any]]:
         """Of an equation that stays as it is: the tagged values that it gives anyway. A loop gives its last ones."""
         name = equation.primitive.name
-        bodies = _bodies_of(equation)
+        bodies = bodies_of(equation)
         found: list[tuple[Tagged, Any]] = []
         if name in _RESULTS:
-            body = _open(equation.params[_RESULTS[name]])
+            body = opened(equation.params[_RESULTS[name]])
             for tagged, value in self.values_in(body)[1]:
                 position = _position(body.outvars, value)
                 if position is not None and _is_read(equation.outvars[position]):
@@ -132,7 +132,7 @@ def with_outputs(closed: ClosedJaxpr, equations: list[JaxprEqn], extra: list[Any
 
 
 def _with_outputs(body: Any, equations: list[JaxprEqn], extra: list[Any]) -> Any:
-    jaxpr = _open(body)
+    jaxpr = opened(body)
     outvars = [*jaxpr.outvars, *extra]
     edited = jaxpr.replace(eqns=equations, outvars=outvars)
     return body.replace(jaxpr=edited) if isinstance(body, ClosedJaxpr) else edited
@@ -168,11 +168,13 @@ def _is_read(variable: Any) -> bool:
     return type(variable).__name__ != "DropVar"
 
 
-def _open(body: Any) -> Jaxpr:
+def opened(body: Any) -> Jaxpr:
+    """Without the arrays that it holds."""
     return body.jaxpr if isinstance(body, ClosedJaxpr) else body
 
 
-def _bodies_of(equation: JaxprEqn) -> list[Any]:
+def bodies_of(equation: JaxprEqn) -> list[Any]:
+    """Traced programs within it."""
     bodies = []
     for value in equation.params.values():
         for each in value if isinstance(value, (tuple, list)) else (value,):

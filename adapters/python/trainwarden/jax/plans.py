@@ -11,7 +11,7 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr
 
-from . import names, tags
+from . import names, outside, tags
 from .editing import Editor, Tagged, tagged_in, with_outputs
 
 ALL_KINDS = (tags.LOSS, tags.GRADIENT, tags.OWN_GRADIENT, tags.WEIGHT, tags.OUTPUT, tags.STATE, tags.RATE,
@@ -41,6 +41,7 @@ class Plan:
         calls_model: layers of a model were called.
         loops: those that an optimizer's updates, else the gradients, lie in: steps within one call.
         missed: tags that do not come out, by the primitive that they lie in.
+        says, calls: it prints, or calls functions of the program's in Python: see outside.py.
     """
 
     slots: tuple[Slot, ...]
@@ -52,6 +53,8 @@ class Plan:
     calls_model: bool
     loops: tuple[tuple[int, int], ...]
     missed: tuple[tuple[str, int], ...]
+    says: bool
+    calls: bool
 
     @functools.cached_property
     def losses(self) -> tuple[Slot, ...]:
@@ -113,6 +116,8 @@ def plan_and_program(closed: ClosedJaxpr, out_tree: Any, kinds: tuple[str, ...])
         calls_model=has[tags.OUTPUT] > 0,
         loops=_loops_of_steps(all_slots),
         missed=tuple(sorted(everything.missed.items())),
+        says=outside.says(closed),
+        calls=outside.calls(closed),
     )
     return plan, with_outputs(closed, equations, extra)
 

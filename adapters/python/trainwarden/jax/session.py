@@ -18,6 +18,7 @@ from ..guard import StepAdvice, may_veto
 from ..hook import Hook
 from ..stopping import StopTraining
 from . import tags
+from .holding import Held, held, those_left
 from .plans import Plan, Slot
 from .recorder import Recorder
 from .twins import Captured
@@ -50,7 +51,7 @@ class Session:
         self.has_optimizer = False
         self.may_veto = False
         self.withholds = False
-        self._own_gradients: list[tuple[str, Any]] = []  # kept if no optimizer gets them
+        self._own_gradients: Held = []  # kept if no optimizer gets them
         self._late_losses: list[tuple[str, str, Any]] = []  # of the open step, not looked at yet
         self._is_over = False  # nothing of the open step is left but its loss
         self._stop_reason: Optional[str] = None
@@ -176,9 +177,14 @@ class Session:
     def _record_once(self, recorder: Recorder, slots: list[Slot], values: dict[int, Any], plan: Plan) -> None:
         if plan.hands_out_gradients and not plan.updates:
             own = [slot for slot in slots if slot.kind == tags.OWN_GRADIENT]
-            self._own_gradients = [(slot.name, values[slot.index]) for slot in own]
+            self._hold([(slot.name, values[slot.index]) for slot in own])
             slots = [slot for slot in slots if slot.kind != tags.OWN_GRADIENT]
         recorder.record(slots, values)
+
+    def _hold(self, gradients: list[tuple[str, Any]]) -> None:
+        is_wanted = self._hook is not None and self._hook.wants_anything()
+        named = [(name.removeprefix("gradient/"), value) for name, value in gradients]
+        self._own_gradients = held(named, is_wanted)
 
     def _note(self, plan: Plan, is_idle: bool = False) -> None:
         """What the open step has had now; it ends when that is all. Of a step of which only the loss is kept, that is
@@ -238,7 +244,7 @@ class Session:
     def gradients_computed(self, loss: Any, gradients: list[tuple[str, Any]]) -> None:
         if self._recorder is not None:
             self._recorder.keep(tags.LOSS, "loss", loss)
-            self._own_gradients = gradients
+            self._hold(gradients)
             self._open.add(GRADIENTS)
 
     @faults.guarded("record an update of JAX")
@@ -282,7 +288,7 @@ class Session:
 
     def _end_step(self) -> None:
         own, self._own_gradients = self._own_gradients, []
-        self._keep_all(tags.OWN_GRADIENT, [(name.partition("/")[2], value) for name, value in own])
+        self._keep_all(tags.OWN_GRADIENT, those_left(own))
         if own and self.may_veto:
             faults.say_once(f"rules cannot veto {_APART}")
         self._open = set()

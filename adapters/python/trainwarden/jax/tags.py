@@ -7,15 +7,18 @@ leaves no trace in what is compiled. Most tags lie beside the program's own valu
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
 import jax
+from jax._src import ad_checkpoint
 from jax.ad_checkpoint import checkpoint_name
 
 from .._owners import is_owned
+from .._replacing import replace
 from . import names
 
 PREFIX = "trainwarden:"
@@ -33,7 +36,8 @@ class _Inside(threading.local):
     def __init__(self) -> None:
         self.differentiating = 0
         self.updating = 0
-        self.updates: list[tuple[Any, int]] = []  # a leaf of what optimizers gave last, and which one it was
+        # A leaf of what optimizers gave last, weakly, and which one it was.
+        self.updates: list[tuple[weakref.ref[Any], int]] = []
 
 
 _inside = _Inside()
@@ -72,15 +76,16 @@ def updating() -> Iterator[bool]:
 
 def note_updates(updates: Any, group: int) -> None:
     """An optimizer gave these."""
-    _inside.updates = [*_inside.updates[-_MAX_UPDATES:], *((leaf, group) for leaf in jax.tree_util.tree_leaves(updates)[:1])]
+    first = [leaf for leaf in jax.tree_util.tree_leaves(updates)[:1] if isinstance(leaf, (jax.Array, jax.core.Tracer))]
+    _inside.updates = [*_inside.updates[-_MAX_UPDATES:], *((weakref.ref(leaf), group) for leaf in first)]
 
 
 def group_of(updates: Any) -> int:
     """The optimizer that gave them; where they were changed since then, the last one. Its updates are let go."""
     leaf = next(iter(jax.tree_util.tree_leaves(updates)), None)
-    noted, _inside.updates = _inside.updates, [each for each in _inside.updates if each[0] is not leaf]
+    noted, _inside.updates = _inside.updates, [each for each in _inside.updates if each[0]() is not leaf]
     last = noted[-1][1] if noted else 0
-    return next((group for each, group in noted if each is leaf), last)
+    return next((group for each, group in noted if each() is leaf), last)
 
 
 def mark(kind: str, name: str, value: Any, group: int = 0) -> None:
@@ -109,6 +114,22 @@ def is_number(value: Any) -> bool:
     """Keys of random generators are none, and gradients of integers have no elements."""
     dtype = getattr(value, "dtype", None)
     return dtype is not None and not jax.dtypes.issubdtype(dtype, jax.dtypes.extended) and dtype != jax.dtypes.float0
+
+
+def keep_out_of_policies() -> None:
+    """What is saved between the passes of jax.checkpoint is nothing of ours, where a policy saves whatever has a name.
+    Older versions of JAX make it as a function, of which nobody can get hold."""
+    kind = getattr(ad_checkpoint, "SaveAnyNamesButThese", None)
+    if kind is not None:
+        replace(kind, "__call__", _saving)
+
+
+def _saving(original: Any) -> Any:
+    def __call__(self: Any, *args: Any, **params: Any) -> Any:
+        name = params.get("name")
+        return False if type(name) is str and name.startswith(PREFIX) else original(self, *args, **params)
+
+    return __call__
 
 
 def parsed(equation: Any) -> Optional[tuple[str, int, str]]:

@@ -3,7 +3,8 @@
 A compiler that has further results to give may group its work in another way, and round in another. So a twin takes the
 function's place only while its results are the same, bit for bit: at the first, second, fourth, eighth ... captured call
 both run and are compared. Where they differ, the function itself runs from then on, and beside it, in captured steps,
-a program that gives nothing but the tagged values.
+a program that gives nothing but the tagged values. A function that prints is such a one from the first call on, and one
+that calls functions of the program's has no twin (outside.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
+from .. import faults
+from .outside import without_saying
 from .plans import ALL_KINDS, Plan, plan_and_program
 from .vetoing import Carried
 
@@ -81,12 +84,20 @@ class Program:
                 self._looked.clear()
             looked = self._looked[id(traced.jaxpr)] = (traced.jaxpr, plan)
         plan = looked[1]
+        self._heed(plan)
         key = self._statics.of(args, kwargs)
         self.is_mixed = self.is_mixed or self._stale.pop(key, plan) != plan
         if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
         self._plans[key] = plan
         return plan
+
+    def _heed(self, plan: Plan) -> None:
+        """What the function does outside it does once a call: it is not compared with a twin, which would do it again."""
+        self.is_exact = self.is_exact and not plan.says
+        if plan.calls and plan.trains and self.has_twin:
+            self.has_twin = False
+            faults.say_once(f"tensors within {self.name} are not captured: it calls functions of the program's in Python")
 
     def look_again(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before the next call with such arguments."""
@@ -151,7 +162,8 @@ class Program:
 
         def twin(*args: Any, **kwargs: Any) -> Any:
             traced = self._plain.trace(*args, **kwargs)
-            plan, program = plan_and_program(traced.jaxpr, traced.out_tree, kinds)
+            jaxpr = traced.jaxpr if is_whole else without_saying(traced.jaxpr)
+            plan, program = plan_and_program(jaxpr, traced.out_tree, kinds)
             leaves = [each for each in jax.tree_util.tree_leaves((args, kwargs)) if isinstance(each, jax.core.Tracer)]
             values = jaxpr_as_fun(program)(*leaves)
             captured = Captured(tuple(values[plan.results :]), plan)

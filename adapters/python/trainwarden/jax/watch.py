@@ -70,7 +70,7 @@ class Watch:
     ) -> tuple[Any, Optional[Captured]]:
         """The function's result. Where tensors are wanted, its twin runs in its place, or beside it."""
         plain, program = jitted._trainwarden_plain, jitted._trainwarden_program
-        others, captured = None, None
+        others, captured, failure = None, None, None
         try:
             if kinds and program.has_twin:
                 if not program.is_exact:
@@ -81,9 +81,11 @@ class Watch:
                 else:
                     return program.call_twin(plain, kinds, args, kwargs)
         except Exception as error:
+            failure = error
+        result = plain(*args, **kwargs)  # what is wrong with the call it says itself
+        if failure is not None:
             program.has_twin = False
-            faults.report(f"capture the tensors of {program.name}", error)
-        result = plain(*args, **kwargs)
+            faults.report(f"capture the tensors of {program.name}", failure)
         if others is not None:
             self._compare(jitted, result, others)
         return result, captured
