@@ -103,7 +103,7 @@ import os, sys, time, trainwarden as tw
 with tw.Hook(sys.argv[1], save_all=True) as hook:
     hook.step()
 copy = tw._spool._copies[hook.run_dir]
-while copy._is_sending() or copy._process.poll() is None:  # it lets go of its lock a little before it is gone
+while copy._is_sending():
     time.sleep(0.02)
 os.mkdir(os.path.join(hook.run_dir, "more"))
 open(os.path.join(hook.run_dir, "more", "late.txt"), "w").write("late")
@@ -137,6 +137,25 @@ def test_what_a_killed_training_has_written_arrives(bucket: BucketServer) -> Non
     assert tw.open(address).steps() == list(range(5))
     # Who looks there cannot see the process; until its promise has run out it may live.
     assert tw.open(_spool.folder_of(address)).state is tw.RunState.DIED
+
+
+WAITING = """
+import os, sys, threading, trainwarden as tw
+with tw.Hook(sys.argv[1], save_all=True) as hook:
+    hook.step()
+    print(len(threading.enumerate()))
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        print("no child")
+"""
+
+
+def test_who_sends_is_no_child_and_no_thread_that_a_program_could_wait_for(bucket: BucketServer) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WAITING, "s3://bucket/hooks/waited"], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("1\nno child\n", "")
 
 
 def test_ranks_have_one_mirror(bucket: BucketServer) -> None:

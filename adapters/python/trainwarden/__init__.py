@@ -100,7 +100,9 @@ _PLACES = {
     "trial": ("Metric", "RunState", "Samples", "StepState", "TensorHandle", "Trial", "open"),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
-_LATE = ("_core", "errors", "experiments", "guard", "hook", "jobs", "options", "rules", "stopping", "torch", "tuning")
+_LATE = (
+    "_core", "_spool", "errors", "experiments", "guard", "hook", "jobs", "options", "rules", "stopping", "torch", "tuning",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -7,25 +7,25 @@ it lives: of several ranks, and of several trainings after each other, one start
 
 from __future__ import annotations
 
+import _thread
 import fcntl
 import logging
 import os
-import threading
 import time
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from . import _core
 from ._ending import at_end
 from ._places import is_in_bucket as is_in_bucket
 from ._run_names import runs_folder
 from .errors import Error, InvalidArgument
-
-if TYPE_CHECKING:
-    import subprocess
+from .faults import say
 
 _LAST_WAIT_S = 30.0
 _GLANCE_S = 0.05
+_LOOK_S = 0.5
 _SAID_BYTES = 4096
+_AS_NO_CHILD = '"$0" "$@" &'  # of the training's: programs wait for all of theirs
 
 _logger = logging.getLogger("trainwarden")
 _copies: dict[str, Copy] = {}  # by folder
@@ -51,7 +51,7 @@ class Copy:
     def __init__(self, folder: str, address: str):
         self.folder = folder
         self.address = address.rstrip("/")
-        self._process: Optional[subprocess.Popen[bytes]] = None  # when it was started here
+        self._was_started = False  # here
         self._of = os.getpid()
         self._has_more = False  # that came when the run was over, and the program may have looked before
 
@@ -70,27 +70,28 @@ class Copy:
                 return
             try:
                 with open(f"{self.folder}.mirror.log", "wb") as log:
-                    self._process = subprocess.Popen(
-                        [_program.find(), "mirror", self.folder, self.address],
+                    subprocess.run(
+                        ["/bin/sh", "-c", _AS_NO_CHILD, _program.find(), "mirror", self.folder, self.address],
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=log,
                         pass_fds=(lock,),  # its own from now on
                         start_new_session=True,
                     )
+                self._was_started = True
             finally:
                 os.close(lock)
         except (Error, OSError) as problem:
             _logger.warning("the run stays in %s: nothing sends it to %s: %s", self.folder, self.address, problem)
             return
-        threading.Thread(target=self._watch, args=(self._process,), name="trainwarden mirror", daemon=True).start()
+        _thread.start_new_thread(self._watch, ())  # none of those that threading knows, and the program waits for
 
     def finish(self) -> None:
         """At the end of the program, when its hooks are closed: waits a while for what is not there yet, and says what
         becomes of it. Other ranks that still train are not waited for."""
         if self._of != os.getpid():
             return
-        if self._process is not None and self._process.poll() is not None and not self._has_more:
+        if self._was_started and not self._has_more and not self._is_sending():
             return  # it ends by itself when the run is over, or has said why it could not be sent
         deadline_s = time.monotonic() + _LAST_WAIT_S
         while self._has_more and self._is_sending() and time.monotonic() < deadline_s:
@@ -138,17 +139,14 @@ class Copy:
         except Error:
             return False
 
-    def _watch(self, process: subprocess.Popen[bytes]) -> None:
-        if process.wait() == 0:
-            return
-        _logger.warning(
-            "the run stays in %s: it could not be sent to %s: %s; `trainwarden mirror %s %s` does it later",
-            self.folder,
-            self.address,
-            self._said() or f"trainwarden ended with {process.returncode}",
-            self.folder,
-            self.address,
-        )
+    def _watch(self) -> None:
+        """In a thread. It says nothing through logging, which makes it one of threading's."""
+        while self._is_sending():
+            time.sleep(_LOOK_S)
+        problem = self._said()  # nothing, when all is there
+        if problem:
+            again = f"`trainwarden mirror {self.folder} {self.address}` does it later"
+            say(f"the run stays in {self.folder}: it could not be sent to {self.address}: {problem}; {again}")
 
     def _said(self) -> str:
         from . import _program

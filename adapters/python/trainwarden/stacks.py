@@ -6,6 +6,7 @@ GIL, else after the switch interval (5 ms). docs/reference/profile.md says what 
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import threading
@@ -44,7 +45,8 @@ class StackSampling:
         try:
             sampler = _core.StackSampler(self._hook, _roots(), _OWN_FOLDER, _describe)
             arguments = (sampler, self._device_memory, 1 / hz, stop, self._note_unseen)
-            threading.Thread(target=_run, args=arguments, name="trainwarden stacks", daemon=True).start()
+            # None of those that threading knows: programs wait for these, count them and name them.
+            _thread.start_new_thread(_run, arguments)
         except Exception as error:  # no thread can be started
             self._note_unseen(f"python stacks: {type(error).__name__}: {error}")
         else:
