@@ -101,7 +101,8 @@ _PLACES = {
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 _LATE = (
-    "_core", "_spool", "errors", "experiments", "guard", "hook", "jobs", "options", "rules", "stopping", "torch", "tuning",
+    "_core", "_spool", "errors", "experiments", "guard", "hook", "jobs", "options", "rules", "stopping", "torch",
+    "tuning",
 )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def _note(args: Any, result: Any) -> None:
 
 
 def _is_command_line(args: Any) -> bool:
-    """What is no list may be a stream of words, which is read once: argparse has done that."""
+    """A stream of words, which is no list, may be read once: argparse has done that."""
     return args is None or (type(args) in (list, tuple) and list(args) == sys.argv[1:])
 
 

@@ -22,7 +22,7 @@ def at_end(action: Callable[[], None]) -> Callable[[], None]:
 
 @atexit.register
 def _end() -> None:
-    """What one of them raises keeps none of the others from being called."""
+    """An exception of one keeps none of the others from being called."""
     if _actions:
         try:
             _actions.pop()()

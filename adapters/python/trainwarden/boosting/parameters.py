@@ -25,7 +25,7 @@ _NUMBERS = {bool: bool, int: int.__int__, float: float.__float__, str: str.__str
 
 
 def as_given(parameters: Any) -> dict[str, Any]:
-    """Of a dict, or of a list of pairs: numbers, texts, lists of these; of a function its name, of all else its class.
+    """A dict's, or those of a list of pairs: numbers, texts, lists of these; a function's name, the class of all else.
     What is None is left out. Nothing of another container of the program's own."""
     named = islice(_pairs_of(parameters), _MAX_GIVEN)
     return {name: _known(value) for name, value in named if type(name) is str and value is not None}
@@ -51,7 +51,7 @@ def _pairs_of(parameters: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def items_of(values: Any) -> Optional[list[Any]]:
-    """Of a list or a tuple, also of a class that is made of one; None of anything else."""
+    """A list's or a tuple's, also those of a class that is made of one; None for anything else."""
     for kind in (list, tuple):
         if issubclass(type(values), kind):
             return list(kind.__iter__(values))

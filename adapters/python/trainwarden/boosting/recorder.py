@@ -23,7 +23,7 @@ from .training import MAX_EXPLAINED_ROWS, Metric, Training
 _MAX_FEATURES = 1000  # several tensors each
 _PARTS = 5  # that share an allowance: metrics, trees, predictions, labels, importances
 _MAX_FAILURES = 3
-# Of what nobody has asked for: beside the training it takes no memory to speak of.
+# Limits of what nobody has asked for: beside the training it takes no memory to speak of.
 _MAX_NODES = 1 << 15
 _MAX_PREDICTIONS = 1 << 21
 
@@ -120,8 +120,8 @@ class Recorder:
                 self._keep(collection, values, is_due)
 
     def _computed(self, what: str, compute: _Compute, most: Optional[int]) -> Optional[Mapping[str, Any]]:
-        """Some boosters have no trees, some matrices cannot be predicted from: no reason to leave out the rest, nor to try
-        for ever."""
+        """Some boosters have no trees, some matrices cannot be predicted from: no reason to leave out the rest, nor to
+        try for ever."""
         if self._failures[what] >= _MAX_FAILURES:
             return None
         begin = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-"""Holding: gradients that may be kept when a step ends, for as long as the program has them, or while they are small."""
+"""Holding: gradients that may be kept when a step ends, as long as the program has them, or while they are small."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Outside: what a traced program does besides computing. It prints, or calls functions of the program's in Python.
 
-Such a program must not run twice, nor may a twin call them. What is only said (jax.debug) gives nothing back, and can be
-left out of a program that is run beside the function; where functions are called for what they give, there is none.
+Such a program must not run twice, nor may a twin call them. What is only said (jax.debug) gives nothing back, and can
+be left out of a program that is run beside the function; where functions are called for what they give, there is none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .editing import bodies_of, opened
 
 _SAYING = ("debug_callback", "debug_print")
 _CALLING = ("pure_callback", "io_callback", "outside_call", "infeed", "outfeed")
-# Of primitives whose names are not known here. Effects on references of a program's own are none of these.
+# Primitives whose names are not known here have these. Effects on references of a program's own are none of them.
 _EFFECTS = ("IOEffect", "OrderedIOEffect", "FfiEffect", "DebugEffect", "OrderedDebugEffect")
 _EFFECTS_OF_SAYING = ("DebugEffect", "OrderedDebugEffect")
 
@@ -31,7 +31,8 @@ def calls(jaxpr: Any) -> bool:
 
 def without_saying(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The same program, which prints nothing."""
-    return _silent(closed) if says(closed) else closed  # type: ignore[no-any-return]
+    silent: ClosedJaxpr = _silent(closed) if says(closed) else closed
+    return silent
 
 
 def _leaves_in(jaxpr: Any) -> Any:

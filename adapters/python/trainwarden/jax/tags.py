@@ -117,7 +117,7 @@ def is_number(value: Any) -> bool:
 
 
 def keep_out_of_policies() -> None:
-    """What is saved between the passes of jax.checkpoint is nothing of ours, where a policy saves whatever has a name.
+    """From now on jax.checkpoint saves nothing of ours between its passes where a policy saves whatever has a name.
     Older versions of JAX make it as a function, of which nobody can get hold."""
     kind = getattr(ad_checkpoint, "SaveAnyNamesButThese", None)
     if kind is not None:

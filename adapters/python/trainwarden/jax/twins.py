@@ -93,11 +93,11 @@ class Program:
         return plan
 
     def _heed(self, plan: Plan) -> None:
-        """What the function does outside it does once a call: it is not compared with a twin, which would do it again."""
+        """The function does once a call what it does outside: no twin is compared with it, which would do it again."""
         self.is_exact = self.is_exact and not plan.says
         if plan.calls and plan.trains and self.has_twin:
             self.has_twin = False
-            faults.say_once(f"tensors within {self.name} are not captured: it calls functions of the program's in Python")
+            faults.say_once(f"tensors within {self.name} are not captured: it calls functions of the program's")
 
     def look_again(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before the next call with such arguments."""

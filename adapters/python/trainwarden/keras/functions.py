@@ -104,6 +104,7 @@ class StepFunction:
         self._make: Optional[Callable[[CapturingStep], Any]] = None
         self._only: Optional[Twin] = None  # that has begun a stream of random numbers
         self._is_broken = False
+        self.spent_ns = 0  # by what ran beside the last call
 
     def made_by(self, make: Callable[[CapturingStep], Any]) -> StepFunction:
         """`make` makes the function of a step that stands in for the model's own."""
@@ -133,10 +134,51 @@ class StepFunction:
         Without parts the model's own function runs; or the twin that hands out no more than the loss, where there is
         one: each function is compiled by itself, and that takes seconds.
         """
+        self.spent_ns = 0
+        if self._backend.runs_beside(self._plain):
+            return self._call_beside(args, names, parts, veto)
         twin = self._only or self._twins.get(_NOTHING if parts is None else parts) or self._twin(names, parts)
         if twin is None or self._is_broken:
             return self._plain(*args), {}
         return self._call_twin(twin, args, veto)
+
+    def _call_beside(
+        self, args: tuple[Any, ...], names: ModelNames, parts: Optional[Parts], veto: Optional[Veto]
+    ) -> tuple[Any, dict[str, Any]]:
+        """The model's own function makes the step. For the loss alone nothing else runs."""
+        found: dict[str, Any] = {}
+        twin = (self._twins.get(parts) or self._twin(names, parts)) if parts else None
+        if twin is not None and not self._is_broken:
+            found = self._found_beside(twin, args)
+        if self.learnt is None and self._is_broken:
+            self.learnt, self.has_news = {names.of_loss("loss"): ("losses",)}, True
+        loss = None if parts is None or self.kind == "predict" else self._backend.tracked_loss(self.model, args)
+        if veto is not None:
+            veto.begin()
+        result = self._plain(*args)
+        if loss is not None and names.of_loss("loss") not in found:
+            found.update({names.of_loss("loss"): value for value in [loss.value(result[1])] if value is not None})
+        return result, found
+
+    def _found_beside(self, twin: Twin, args: tuple[Any, ...]) -> dict[str, Any]:
+        try:
+            with standing_in(self.model, f"{self.kind}_step", twin.step):
+                if not twin.is_ready and not twin.function.is_possible(args):  # type: ignore[attr-defined]
+                    return self._give_up_beside()
+                twin.is_ready = True
+                found: dict[str, Any] = twin.function(*args)
+        except Exception as error:
+            self._give_up(error)
+            return {}
+        self.spent_ns = twin.function.spent_ns  # type: ignore[attr-defined]
+        self._learn(twin)
+        return found
+
+    def _give_up_beside(self) -> dict[str, Any]:
+        self._is_broken = True
+        step = f"the {self.kind} step of {self.model.name}"
+        faults.say_once(f"tensors within {step} are not captured: it calls functions of the program's")
+        return {}
 
     def _call_twin(self, twin: Twin, args: tuple[Any, ...], veto: Optional[Veto]) -> tuple[Any, dict[str, Any]]:
         with standing_in(self.model, f"{self.kind}_step", twin.step):
@@ -198,6 +240,8 @@ class StepFunction:
             step = CapturingStep(self.kind, original, self.model, names, parts, self._backend)
             with standing_in(self.model, f"{self.kind}_step", step):
                 assert self._make is not None
+                if self._backend.runs_beside(self._plain):
+                    return Twin(self._backend.beside(step), step)
                 function = self._make(step)
                 self._backend.set_apart(function)
                 return Twin(function, step)

@@ -12,6 +12,7 @@ from jax.extend.core import get_opaque_trace_state
 
 from .._replacing import replace
 from ..hook import Hook
+from .beside import Beside, TrackedLoss
 from .collecting import Collector, collecting, current
 from .handing import hand_out, take
 from .optimizers import variables_of
@@ -55,6 +56,16 @@ class JaxBackend:
 
     def saver(self, hook: Hook) -> Callable[[int, Any], None]:
         return hook.save_tensor
+
+    def runs_beside(self, function: Any) -> bool:
+        """Is it compiled? A step that is not computes the same, whatever else it hands out."""
+        return hasattr(function, "trace")
+
+    def beside(self, step: Any) -> Beside:
+        return Beside(step)
+
+    def tracked_loss(self, model: Any, args: tuple[Any, ...]) -> TrackedLoss:
+        return TrackedLoss(model, args)
 
     def trace(self) -> Any:
         return get_opaque_trace_state()

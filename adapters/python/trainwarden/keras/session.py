@@ -62,6 +62,7 @@ class Session:
                 result, found = function.own(*args), dict[str, Any]()
             else:
                 result, found = function.call(args, self._recorder.names_of(function.model), parts, veto)
+        self._bill(function)
         self._count(function)
         self._record_inside(function, found)
         if veto is not None and veto.is_possible and self._is_vetoed():
@@ -162,6 +163,11 @@ class Session:
         if self._expected > 1:
             hook.begin_steps(self._expected)
             self._steps_before = self._backend.steps_so_far(function)
+
+    def _bill(self, function: FollowedStep) -> None:
+        """For what ran beside the step."""
+        if self._hook is not None:
+            self._hook.add_cost_ns(getattr(function, "spent_ns", 0))
 
     @faults.guarded("count the steps of a call of Keras")
     def _count(self, function: FollowedStep) -> None:

@@ -82,6 +82,9 @@ class TensorFlowBackend:
     def steps_so_far(self, function: Followed) -> Optional[int]:
         return steps_so_far(function)
 
+    def runs_beside(self, function: Any) -> bool:
+        return False
+
     def trace(self) -> Any:
         return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 

@@ -71,6 +71,9 @@ class TorchBackend:
     def steps_so_far(self, function: Any) -> None:
         return None
 
+    def runs_beside(self, function: Any) -> bool:
+        return False
+
     def trace(self) -> Any:
         return None
 

@@ -139,17 +139,18 @@ def _verbosity(params: Any) -> Any:
 
 
 def _most_nodes(model: Any) -> int:
-    """Of the trees of a round: of their leaves the parameters say how many there may be, by one of many names."""
+    """The trees of a round have no more: parameters say how many leaves there may be, by one of many names."""
     given = as_given(model.params)
     leaves = [given[name] for name in _LEAVES if type(given.get(name)) is int]
     return 2 * max(leaves, default=31) * int(model.num_model_per_iteration())
 
 
 def _first_rows(train_set: Any, valid_sets: Any) -> Any:
-    """Of the set whose predictions are kept, to be explained: LightGBM frees the rows when it has made bins of them. None
-    of what a file holds, a list, or a container of the program's own, nor of so many columns that they would weigh."""
-    valid = items_of(valid_sets)
-    judged = [each for each in ([valid_sets] if valid is None else valid) if each is not None and each is not train_set] or [train_set]
+    """They are of the set whose predictions are kept, to be explained: LightGBM frees the rows when it has made bins of
+    them. None of what a file holds, a list, or a container of the program's own, nor of very many columns."""
+    given = items_of(valid_sets)
+    valid = [valid_sets] if given is None else given
+    judged = [each for each in valid if each is not None and each is not train_set] or [train_set]
     data: Any = getattr(judged[-1], "data", None)
     if not _is_known(data) or len(data.shape) != 2 or data.shape[1] > _MAX_KEPT_COLUMNS:
         return None

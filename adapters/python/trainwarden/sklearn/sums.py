@@ -58,7 +58,7 @@ def mean_loss(estimator: Any, rows: Any, right: Any) -> Optional[float]:
 
 
 def _meant(estimator: Any, right: _Values, said: _Values) -> _Values:
-    """What is right for these rows, as the loss has it: a column for each one of the model's."""
+    """The right answers for these rows, as the loss has them: a column for each one of the model's."""
     if not hasattr(estimator, "classes_"):
         return right.reshape(said.shape)
     positive = estimator.classes_[1:] if said.shape[1] == 1 else estimator.classes_

@@ -68,8 +68,8 @@ def contributions(model: Any, data: Any) -> Any:
 
 
 def metrics_on(model: Any, data: Any, name: str) -> Iterator[tuple[str, str, float]]:
-    """Those of the booster's parameters: name, metric and value. By a copy: a booster that evaluates keeps the metric of
-    its objective as one that it was given, in its configuration and in the results of all later evaluations."""
+    """Those of the booster's parameters: name, metric and value. By a copy: a booster that evaluates keeps the metric
+    of its objective as one that it was given, in its configuration and in the results of all later evaluations."""
     with _in_silence():
         said = model.copy().eval_set([(data, name)])
     for part in said.split()[1:]:

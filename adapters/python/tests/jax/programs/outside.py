@@ -111,7 +111,7 @@ def lets_go():
 
 
 def policies():
-    """What jax.checkpoint saves where a policy saves all that has a name."""
+    """jax.checkpoint saves the same where a policy saves all that has a name."""
     from flax import linen
     from jax._src.ad_checkpoint import saved_residuals
 

@@ -85,7 +85,7 @@ def evaluated_later():
 
 
 def warns():
-    """Of a parameter that there is not, at the line of the program's or of XGBoost's own that trains first."""
+    """XGBoost does, when there is no such parameter: at the line, the program's or its own, that trains first."""
     warnings.simplefilter("always")
     with warnings.catch_warnings(record=True) as caught:
         xgb.train({**PARAMS, "no_such": 1}, train, 3)
