@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -12,17 +13,29 @@ from mxnet.ndarray import NDArray
 from .. import faults
 from ..hook import Hook
 
-# Deeper nested inputs and outputs are not looked into.
+# Deeper nested inputs and outputs are not looked into, nor more of them.
 _MAX_DEPTH = 8
+_MAX_ITEMS = 4096
 
 
-def arrays_in(value: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
-    """The arrays of nested tuples and lists, in order. A block that is being traced has symbols in their place."""
-    if isinstance(value, NDArray):
-        yield value
-    elif isinstance(value, (tuple, list)) and depth > 0:
-        for item in value:
-            yield from arrays_in(item, depth - 1)
+def arrays_in(value: Any) -> Iterator[Any]:
+    """The arrays of nested tuples and lists, in order. A block that is being traced has symbols in their place.
+
+    Lists are read as Python keeps them, without a call of the program's code, and each once, wherever it lies.
+    """
+    waiting, seen = [(value, 0)], set()
+    for _ in range(_MAX_ITEMS):
+        if not waiting:
+            return
+        item, depth = waiting.pop()
+        if issubclass(type(item), NDArray):
+            yield item
+            continue
+        kind = next((each for each in (tuple, list) if issubclass(type(item), each)), None)
+        if kind is not None and depth < _MAX_DEPTH and id(item) not in seen:
+            seen.add(id(item))
+            inner = itertools.islice(kind.__iter__(item), _MAX_ITEMS)
+            waiting += [(each, depth + 1) for each in reversed(list(inner))]
 
 
 class _Lent:

@@ -8,20 +8,23 @@ from typing import Any
 
 class Models:
     def __init__(self) -> None:
-        self._trainers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._trainers: dict[int, weakref.ref[Any]] = {}  # by id: a program's own may not be hashable
         self._parameters: dict[int, weakref.ref[Any]] = {}  # that are trained
         self._known: dict[int, bool] = {}  # by the block's id: is it one?
 
     def add(self, trainer: Any) -> None:
-        if trainer in self._trainers:
+        known = self._trainers.get(id(trainer))
+        if known is not None and known() is trainer:
             return
-        self._trainers.add(trainer)
+        self._trainers[id(trainer)] = weakref.ref(trainer)
         self._known.clear()
         for parameter in trainer._params:
             self._parameters[id(parameter)] = weakref.ref(parameter)
 
     def trainers(self) -> list[Any]:
-        return list(self._trainers)
+        found = ((number, each()) for number, each in self._trainers.items())
+        self._trainers = {number: weakref.ref(each) for number, each in found if each is not None}
+        return [each for each in (each() for each in self._trainers.values()) if each is not None]
 
     def has(self, block: Any) -> bool:
         """Has the block, or one in it, a parameter that is trained?"""
