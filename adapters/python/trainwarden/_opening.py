@@ -40,11 +40,25 @@ def open_for_attach(
     options["labels"] = {**parsed_parameters(), **(labels or {})}
     if run_dir is not None:
         options["run_dir"] = run_dir
+    folder = run_folder(options.get("run_dir"))
+    has_steps = folder is not None and _has_steps(folder)
     try:
-        return _open(options)
+        hook = _open(options)
     except Exception as error:
         say(f"error: nothing is captured of process {os.getpid()}: {error}")
         return None
+    begins_anew = has_steps and not options.get("first_global_step")
+    if begins_anew and hook.rank == 0 and os.path.abspath(hook.run_dir) == folder:
+        say(
+            f"{hook.run_dir} has steps of an earlier process, and process {os.getpid()} counts from 0: where both have "
+            "a step, the later one is shown; with a --name of its own this is another run"
+        )
+    return hook
+
+
+def _has_steps(folder: str) -> bool:
+    """Has an earlier process, which did not come to its end, begun to write steps there?"""
+    return not is_in_bucket(folder) and os.path.exists(os.path.join(folder, "journal", "rank-00000", "seg-00000000.tw"))
 
 
 def _open(options: dict[str, Any]) -> Hook:

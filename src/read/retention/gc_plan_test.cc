@@ -54,6 +54,15 @@ TEST_F(GcPlanTest, RemovesWhatIsOlder) {
   EXPECT_EQ(planned.runs.front().freed_bytes, planned.runs.front().run.bytes);
 }
 
+// Where its training was when it saved, as a PyTorch program notes it.
+TEST_F(GcPlanTest, RemovesARunWithPositions) {
+  make_three();
+  std::ofstream(folder_.path() / "old/positions.jsonl") << "{}\n";
+  KeepRules rules;
+  rules.older_than_ns = 0;
+  EXPECT_EQ(changes(plan(rules))["old"], "remove") << reason(plan(rules), "old");
+}
+
 TEST_F(GcPlanTest, RemovesTheOldestUntilTheOthersFit) {
   make_three();
   KeepRules rules;

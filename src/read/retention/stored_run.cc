@@ -22,8 +22,8 @@ constexpr const char* kControl = "control";
 constexpr const char* kCheckpoints = "checkpoints";
 
 // What lies at the top of a run (docs/format/run_folder.md).
-constexpr std::array<std::string_view, 8> kOurNames = {"run.json", "journal", "control",   "blackbox",
-                                                       "stalls",   "reports", kDeliverers, kCheckpoints};
+constexpr std::array<std::string_view, 9> kOurNames = {
+    "run.json", "journal", "control", "blackbox", "stalls", "reports", "positions.jsonl", kDeliverers, kCheckpoints};
 
 struct Extent {
   std::uint64_t bytes = 0;

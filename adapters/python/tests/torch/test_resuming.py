@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 from pathlib import Path
@@ -14,8 +15,9 @@ import torch
 
 import trainwarden
 from trainwarden.torch import resuming
+from trainwarden.torch.run_positions import RunPositions
 
-from running import EVERYTHING, Ended, Runner
+from running import EVERYTHING, Ended, Runner, clean_environment
 
 
 def train(runner: Runner, folder: Path, kill_before: int, checkpoints: str = "checkpoints") -> Ended:
@@ -70,6 +72,7 @@ def save(*args: Any, **kwargs: Any) -> None:
     partial = resuming.save_begins(args, kwargs)
     if partial is None:
         torch.save(*args, **kwargs)
+        resuming.save_ended(args, kwargs)
         return
     try:
         torch.save(*partial.args, **partial.kwargs)
@@ -126,3 +129,120 @@ def test_a_damaged_note_is_no_position(folder: Path, monkeypatch: pytest.MonkeyP
     written.write_text(note)
     assert load(folder / "a.pt") == {"step": 1}, "the training goes on"
     assert resuming.first_position() is None
+
+
+def train_anywhere(runner: Runner, run: Path, checkpoint: Path, *options: str) -> Ended:
+    environment = runner.attached_environment(run, {**EVERYTHING, "budget": 0})
+    return runner.start("from_any_checkpoint.py", str(checkpoint), *options, environment=environment)
+
+
+def test_a_run_goes_on_from_what_its_program_has_saved_anywhere(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "alone").mkdir()
+    alone = runner.start("from_any_checkpoint.py", str(tmp_path / "alone" / "ck.pt"), environment=clean_environment())
+    assert alone.exit_code == -signal.SIGKILL
+    whole = train_anywhere(runner, tmp_path / "whole", tmp_path / "whole.pt", "--whole")
+    assert train_anywhere(runner, tmp_path / "run", tmp_path / "ck.pt").exit_code == -signal.SIGKILL
+    assert (tmp_path / "ck.pt").read_bytes() == (tmp_path / "alone" / "ck.pt").read_bytes(), "written as without us"
+    os.rename(tmp_path / "ck.pt", tmp_path / "moved.pt")
+    resumed = train_anywhere(runner, tmp_path / "run", tmp_path / "moved.pt")
+    assert resumed.exit_code == 0, resumed.stderr
+    assert "earlier process" not in resumed.stderr
+    assert resumed.stdout.split(" ", 1) == ["12", whole.stdout.split(" ", 1)[1]]
+    expected, found = weights_by_step(tmp_path / "whole"), weights_by_step(tmp_path / "run")
+    assert sorted(found) == sorted(expected) == list(range(20)), "nothing hidden, nothing doubled"
+    for step, weights in expected.items():
+        np.testing.assert_array_equal(found[step], weights, err_msg=f"step {step}")
+
+
+def test_who_begins_anew_in_a_run_with_steps_is_told(runner: Runner, tmp_path: Path) -> None:
+    first = train_anywhere(runner, tmp_path / "run", tmp_path / "ck.pt")
+    assert "earlier process" not in first.stderr
+    second = train_anywhere(runner, tmp_path / "run", tmp_path / "other.pt")
+    assert "has steps of an earlier process" in second.stderr and "counts from 0" in second.stderr
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(resuming, "_folder", None)
+    monkeypatch.setattr(resuming, "_loaded", None)
+    monkeypatch.setattr(resuming, "_current", lambda: None)
+    (tmp_path / "run").mkdir()
+    monkeypatch.setattr(resuming, "_run", RunPositions(str(tmp_path / "run")))
+    return tmp_path / "run"
+
+
+def save_at(step: int, what: object, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resuming, "_current", lambda: resuming.Position(step + 3, {"train": step, "eval": 3}))
+    save(what, path)
+    monkeypatch.setattr(resuming, "_current", lambda: None)
+
+
+def position_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> resuming.Position | None:
+    monkeypatch.setattr(resuming, "_loaded", None)
+    load(path)
+    return resuming.first_position()
+
+
+def test_what_is_saved_again_and_again_is_no_state(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for step in (10, 20):
+        save_at(step, {"step": step}, tmp_path / f"{step}.pt", monkeypatch)
+        save_at(step, {"rate": 0.1}, tmp_path / "options.pt", monkeypatch)
+    save_at(20, {"step": 20}, tmp_path / "20.pt", monkeypatch)
+    assert position_of(tmp_path / "10.pt", monkeypatch) == resuming.Position(13, {"train": 10, "eval": 3})
+    assert position_of(tmp_path / "20.pt", monkeypatch) == resuming.Position(23, {"train": 20, "eval": 3})
+    assert position_of(tmp_path / "options.pt", monkeypatch) is None
+    torch.save({"step": 30}, tmp_path / "30.pt")
+    assert position_of(tmp_path / "30.pt", monkeypatch) is None, "nobody knows"
+
+
+def test_nothing_is_noted_of_what_was_not_saved_or_before_a_training(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save({"cache": 1}, tmp_path / "cache.pt")
+    with pytest.raises(Exception):
+        save_at(1, {"step": lambda: 1}, tmp_path / "failed.pt", monkeypatch)
+    monkeypatch.setattr(resuming, "_current", lambda: resuming.Position(1, {"train": 1}))
+    save({"step": 1}, io.BytesIO())
+    save({"step": 1}, "/dev/null")
+    assert list(run.iterdir()) == []
+
+
+def test_what_is_loaded_in_the_middle_changes_nothing(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_at(10, {"best": 1}, tmp_path / "best.pt", monkeypatch)
+    monkeypatch.setattr(resuming, "_current", lambda: resuming.Position(20, {"train": 20}))
+    assert position_of(tmp_path / "best.pt", monkeypatch) is None
+
+
+def test_another_run_of_the_same_process_begins_anew(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_at(10, {"step": 10}, tmp_path / "10.pt", monkeypatch)
+    assert position_of(tmp_path / "10.pt", monkeypatch) is not None
+    resuming.keep_in(str(tmp_path / "other"))
+    assert resuming.first_position() is None
+
+
+def test_notes_are_bounded_and_damaged_ones_are_passed_over(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for step in range(700):
+        save_at(step, {"step": step}, tmp_path / "last.pt", monkeypatch)
+    notes = run / "positions.jsonl"
+    assert notes.stat().st_size <= 64 << 10 and [each.name for each in run.iterdir()] == [notes.name]
+    with notes.open("a") as file:
+        file.write('[]\nno line\n{"content": 1}\n')
+    assert position_of(tmp_path / "last.pt", monkeypatch) == resuming.Position(702, {"train": 699, "eval": 3})
+
+
+def test_where_notes_cannot_be_written_it_is_said_once(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "elsewhere").write_text("")
+    (run / "positions.jsonl").symlink_to(tmp_path / "elsewhere")
+    for step in range(12):
+        save_at(step, {"step": step}, tmp_path / "last.pt", monkeypatch)
+    assert (tmp_path / "elsewhere").read_text() == "", "no link in a run is followed"
+    assert capfd.readouterr().err.count("is not noted") == 1
+    assert position_of(tmp_path / "last.pt", monkeypatch) is None

@@ -6,8 +6,9 @@ import os
 from typing import Optional
 
 from .._opening import run_folder
+from .._places import is_in_bucket
 from .. import faults
-from . import interception
+from . import interception, resuming
 from .loggers import watch_loggers
 from .session import Session
 
@@ -21,10 +22,12 @@ def attach(run_dir: Optional[str] = None) -> None:
         run_dir: the run's folder; by default the one that TRAINWARDEN_RUN_DIR or the configuration names.
     """
     if _session is None:
+        folder = run_folder(run_dir)
+        resuming.keep_in(None if folder is None or is_in_bucket(folder) else folder)
         interception.switch_on()
         watch_loggers()
         faults.on_too_many(detach)
-        _begin(run_folder(run_dir))
+        _begin(folder)
 
 
 def is_attached() -> bool:

@@ -1,44 +1,43 @@
-"""Resuming: a program of a job that saves and loads its checkpoints in the job's checkpoint folder counts its steps on.
+"""Resuming: a program that saves and loads its checkpoints counts its steps on where the checkpoint was saved.
 
-When torch.save writes a file there (TRAINWARDEN_CHECKPOINT_DIR), it is written under another name first, so that it is
-there whole or not at all, and the position of the training (how many steps it has made, in all and in each mode) is
-noted beside it, under a name that is made from the file's content. When a later attempt loads that file, its hook begins
-to count there. A program that writes and reads in other ways calls checkpoint_saved() and checkpoint_loaded().
+When torch.save has written a file, the position of the training (how many steps it has made, in all and in each mode)
+is noted under a name that is made from the file's content. When a later process loads that file before it trains, its
+hook begins to count there.
+
+In any captured run the note lies in the run itself (run_positions.py), and the file is written as the program writes
+it. In a job, files in its checkpoint folder (TRAINWARDEN_CHECKPOINT_DIR) are written under another name first, so that
+each is there whole or not at all, and the note lies beside them. A program that writes and reads in other ways calls
+checkpoint_saved() and checkpoint_loaded().
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Optional
 
 from .. import faults
+from .run_positions import MAX_NOTE_BYTES, RunPositions, content_id, note_of, position_in
+from .run_positions import Position as Position  # others take it from here
 
 _NOTES = ".trainwarden"
-# The end of an archive of torch.save lists the checksums of all that is in it.
-_TAIL_BYTES = 64 << 10
-_MAX_NOTE_BYTES = 4096
 _MAX_NOTES = 200
-_MODES = ("train", "eval", "predict")
-_MAX_STEP = 1 << 62
-
-
-class Position(NamedTuple):
-    """Where a training is."""
-
-    global_step: int  # the number of the next step
-    mode_steps: dict[str, int]  # the same within train, eval and predict
-
 
 _folder: Optional[str] = os.environ.get("TRAINWARDEN_CHECKPOINT_DIR") or None
 _current: Callable[[], Optional[Position]] = lambda: None  # of the training of this process
 _loaded: Optional[Position] = None
+_run: Optional[RunPositions] = None  # of the run that this process is captured in, or beside which
 
 
-def is_on() -> bool:
-    return _folder is not None
+def keep_in(run: Optional[str]) -> None:
+    """Where the run lies that this process is, or will be, captured in; None: that is not known, or is no folder.
+
+    What was loaded for another run says nothing of this one.
+    """
+    global _run, _loaded
+    _run = RunPositions(run) if run is not None else None
+    _loaded = _loaded if _folder is not None else None
 
 
 def follow(current: Callable[[], Optional[Position]]) -> None:
@@ -82,28 +81,39 @@ def save_begins(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Optional[Pa
     return None if path is None else PartialSave(path, args, kwargs)
 
 
+def save_ended(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """torch.save has written another file than a checkpoint of the job."""
+    _note_in_run(args[1] if len(args) > 1 else kwargs.get("f"))
+
+
 def loaded(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """torch.load has come to its end; where it was a checkpoint of the job, its position is that of this process."""
-    path = _path_within(args[0] if args else kwargs.get("f"))
-    if path is not None:
-        _take_up(path)
+    """torch.load has come to its end; where it was a checkpoint of the job or the run, its position is that of this process."""
+    _see_loaded(args[0] if args else kwargs.get("f"))
 
 
 def checkpoint_saved(path: str | os.PathLike[str]) -> None:
     """A checkpoint was written to `path`, a file, in another way than with torch.save. Call it when the file is whole.
 
-    Does nothing outside of a job and outside of its checkpoint folder.
+    Does nothing where nothing is captured.
     """
     within = _path_within(path)
     if within is not None:
         _note(within)
+    else:
+        _note_in_run(path)
 
 
 def checkpoint_loaded(path: str | os.PathLike[str]) -> None:
     """A checkpoint was read from `path` in another way than with torch.load. Call it before the training begins."""
-    within = _path_within(path)
-    if within is not None:
-        _take_up(within)
+    _see_loaded(path)
+
+
+def _see_loaded(file: Any) -> None:
+    path = _path_within(file)
+    if path is not None:
+        _take_up(path)
+    else:
+        _take_up_in_run(file)
 
 
 def _path_within(file: Any) -> Optional[str]:
@@ -128,6 +138,24 @@ def _remove(path: str) -> None:
         pass  # it was never made
 
 
+@faults.guarded("note in the run where the training was when a checkpoint was saved")
+def _note_in_run(file: Any) -> None:
+    position = _current() if _run is not None else None
+    if _run is not None and position is not None and isinstance(file, (str, os.PathLike)):
+        _run.note(os.fspath(file), position)
+
+
+@faults.guarded("go on counting where a checkpoint of the run was saved")
+def _take_up_in_run(file: Any) -> None:
+    """What a training loads when it has begun is no state that it goes on from, but perhaps its best one."""
+    global _loaded
+    if _run is None or _current() is not None or not isinstance(file, (str, os.PathLike)):
+        return
+    position = _run.find(os.fspath(file))
+    if position is not None:
+        _loaded = position
+
+
 @faults.guarded("note where the training was when a checkpoint was saved")
 def _note(path: str) -> None:
     position = _current()
@@ -137,7 +165,7 @@ def _note(path: str) -> None:
     os.makedirs(os.path.dirname(note), exist_ok=True)
     partial = f"{note}.partial-{os.getpid()}"
     with open(partial, "w", encoding="utf-8") as file:
-        json.dump({"global_step": position.global_step, "mode_steps": position.mode_steps}, file)
+        file.write(note_of(position))
     os.replace(partial, note)
     _forget_old(os.path.dirname(note))
 
@@ -147,10 +175,10 @@ def _take_up(path: str) -> None:
     global _loaded
     try:
         with open(_note_of(path), encoding="utf-8") as file:
-            note = json.loads(file.read(_MAX_NOTE_BYTES))
+            note = json.loads(file.read(MAX_NOTE_BYTES))
     except FileNotFoundError:
         return  # it was not saved by a job of ours
-    position = _position_in(note)
+    position = position_in(note)
     if position is None:
         raise ValueError(f"{_note_of(path)}: expected global_step and mode_steps")
     if _current() is not None:
@@ -158,27 +186,10 @@ def _take_up(path: str) -> None:
     _loaded = position
 
 
-def _position_in(note: Any) -> Optional[Position]:
-    if not isinstance(note, Mapping) or not isinstance(note.get("mode_steps"), Mapping):
-        return None
-    modes = {str(mode): steps for mode, steps in note["mode_steps"].items()}
-    numbers = [note.get("global_step"), *modes.values()]
-    if not all(isinstance(number, int) and 0 <= number < _MAX_STEP for number in numbers):
-        return None
-    return Position(note["global_step"], {mode: steps for mode, steps in modes.items() if mode in _MODES})
-
-
 def _note_of(path: str) -> str:
     assert _folder is not None
-    return os.path.join(os.path.abspath(_folder), _NOTES, _content_id(path) + ".json")
-
-
-def _content_id(path: str) -> str:
-    """Of a file as it is, wherever it lies."""
     with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _TAIL_BYTES))
-        return hashlib.sha256(b"%d:" % size + file.read(_TAIL_BYTES)).hexdigest()
+        return os.path.join(os.path.abspath(_folder), _NOTES, content_id(file) + ".json")
 
 
 def _forget_old(folder: str) -> None:

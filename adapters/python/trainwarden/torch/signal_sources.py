@@ -185,6 +185,8 @@ def _wrap_save(is_wanted: Asks, notify: Notify) -> None:
         args, kwargs, begin, partial = call
         if partial is not None:
             partial.put()
+        else:
+            resuming.save_ended(args, kwargs)
         notify("phase_ends", "checkpoint")
         if is_wanted():
             what = args[0] if args else kwargs.get("obj")
@@ -211,7 +213,7 @@ def _wrap_load() -> None:
         _note_loaded(result)
 
     function = innermost(torch.load)
-    if is_plain(function) and (resuming.is_on() or program_calls.is_on()):
+    if is_plain(function):
         put_around(function, Around(begins, ends))
 
 
