@@ -16,6 +16,7 @@ import concurrent.futures
 import json
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from dataclasses import asdict, dataclass
@@ -140,12 +141,20 @@ def ways_of(options: argparse.Namespace) -> list[str]:
     return ["" if each == "none" else each for each in options.rules or ["none", "default"]]
 
 
+def heed_signals() -> None:
+    """Programs get signals as in a terminal, also where this one was started in the background, which ignores some."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def main() -> int:
     parser = option_parser(__doc__.splitlines()[0])
     parser.add_argument("--kind", action="append", default=[], metavar="KIND", help="programs of this folder")
     parser.add_argument("--only", default="", metavar="PATTERN", help="programs whose kind/name matches")
     options = parser.parse_args()
     programs = all_programs(options.kind, options.only)
+    heed_signals()
     scratch = Path(tempfile.mkdtemp(prefix="invariance-"))
     try:
         runner = Runner(options.cli, options.python, scratch, options.timeout)
