@@ -1,31 +1,41 @@
 #!/usr/bin/env python3
 """Is a training the same alone and under `trainwarden run`?
 
-usage: compare.py --cli PROGRAM --python PYTHON [--rules RULES]... [--kind KIND]... [--only PATTERN] [--jobs N] [--json]
+usage: compare.py --cli PROGRAM --python PYTHON [--rules RULES]... [--kind KIND]... [--only PATTERN] [--forked] [--jobs N]
+                  [--json]
 
 Every file of programs/KIND is a program that prints what it can observe. It is run alone and watched, in an empty folder
 at the same path: exit code, output, errors, files that stay behind, wall time and peak memory are compared. What also
 differs between two executions alone is left out; time and memory count when they are beyond their bounds three times in
-a row. Prints a table by kind, and exits 1 when any program differs.
+a row. With --forked many programs share a process that has imported torch (batch.py), which takes a fifth of the time;
+programs of kinds that need a process of their own are then left out. Prints a table by kind, and exits 1 when any program differs.
 """
 
 from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import dataclasses
+import functools
 import json
 import re
 import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Optional
 
 from differences import costs, differences, without_noise
 from running import HERE, Runner, Seen
 
 PROGRAMS = HERE / "programs"
+# Of kinds whose programs look at, or end, a whole process.
+NEED_A_PROCESS = ("descriptors", "ends", "environment", "globals", "processes", "resume", "signals", "streams")
+_BATCH = 30  # programs in one process
+MAY_FAIL = ("ends",)  # kinds whose programs end with a traceback
 _ROUNDS = 3  # of time and memory: the least of each counts
 
 
@@ -54,54 +64,107 @@ def all_programs(kinds: list[str], pattern: str) -> list[Path]:
     return [each for each in chosen if re.search(pattern, f"{each.parent.name}/{each.stem}")]
 
 
-def judge(runner: Runner, program: Path, rules: str) -> Verdict:
-    """Runs it alone and watched, and again where they differ."""
-    kind, name = program.parent.name, program.stem
-    slot = f"{kind}.{name}.{rules or 'plain'}"
-    alone, watched = runner.alone(slot, program), runner.watched(slot, rules, program)
-    reasons = differences(alone, watched)
-    if reasons:
-        reasons = _beyond_noise(runner, slot, rules, program, alone, watched)
-    if not any(reason == "hangs" for reason in reasons):
-        reasons += _costs(runner, slot, rules, program, alone, watched)
-    return Verdict(kind, name, rules, reasons, alone.seconds, watched.seconds, alone.peak_mib, watched.peak_mib)
+# Runs programs alone (the rules are None) or watched, and gives what each showed.
+_Run = Callable[[Optional[str], list[Path]], list[Seen]]
 
 
-def _beyond_noise(runner: Runner, slot: str, rules: str, program: Path, alone: Seen, watched: Seen) -> list[str]:
-    """What differs also when it is tried once more, in lines that are the same each time alone."""
-    again = runner.alone(slot, program)
-    clean = without_noise(alone, again)
-    if alone.code != again.code:
-        return ["differs by itself"]
-    found = differences(clean(alone), clean(watched))
-    if not found:
-        return []
-    return differences(clean(again), clean(runner.watched(slot, rules, program)))
+def judge(run: _Run, programs: list[Path], rules: str) -> list[Verdict]:
+    """Runs them alone and watched, and those again that differ."""
+    alone, watched = run(None, programs), run(rules, programs)
+    found = {program: _Pair(*pair) for program, *pair in zip(programs, alone, watched)}
+    _clear_noise(run, rules, {program: pair for program, pair in found.items() if pair.reasons})
+    _look_at_costs(run, rules, found)
+    return [_verdict(program, rules, pair) for program, pair in found.items()]
 
 
-def _costs(runner: Runner, slot: str, rules: str, program: Path, alone: Seen, watched: Seen) -> list[str]:
-    found = costs(alone, watched)
+class _Pair:
+    """A program alone and watched, and what differs."""
+
+    def __init__(self, alone: Seen, watched: Seen) -> None:
+        self.alone, self.watched = alone, watched
+        self.reasons = differences(alone, watched)
+
+    def is_dear(self) -> bool:
+        """Is what it costs to watch it beyond the bounds?"""
+        return not self.watched.hung and bool(costs(self.alone, self.watched))
+
+
+def _verdict(program: Path, rules: str, pair: _Pair) -> Verdict:
+    reasons, alone, watched = pair.reasons, pair.alone, pair.watched
+    if program.parent.name not in MAY_FAIL and b"Traceback" in alone.err:
+        reasons = ["fails alone: " + alone.err.decode(errors="replace").strip().splitlines()[-1]]
+    numbers = (alone.seconds, watched.seconds, alone.peak_mib, watched.peak_mib)
+    return Verdict(program.parent.name, program.stem, rules, reasons, *numbers)
+
+
+def _clear_noise(run: _Run, rules: str, differing: dict[Path, _Pair]) -> None:
+    """What counts differs also when it is tried once more, in lines that are the same each time alone."""
+    if not differing:
+        return
+    programs = list(differing)
+    for program, alone, watched in zip(programs, run(None, programs), run(rules, programs)):
+        pair = differing[program]
+        clean = without_noise(pair.alone, alone)
+        if pair.alone.code != alone.code:
+            pair.reasons = ["differs by itself"]
+        elif not differences(clean(pair.alone), clean(watched)):
+            pair.reasons = []
+        else:
+            pair.reasons = differences(clean(pair.alone), clean(pair.watched))
+
+
+def _look_at_costs(run: _Run, rules: str, found: dict[Path, _Pair]) -> None:
+    """Time and memory: the least of some rounds, for those that are beyond their bounds so far."""
     for _ in range(_ROUNDS - 1):
-        if not found:
-            return []
-        for best, seen in ((alone, runner.alone(slot, program)), (watched, runner.watched(slot, rules, program))):
-            best.seconds, best.peak_mib = min(best.seconds, seen.seconds), min(best.peak_mib, seen.peak_mib)
-        found = costs(alone, watched)
-    return found
+        dear = [program for program, pair in found.items() if pair.is_dear()]
+        if not dear:
+            return
+        for program, alone, watched in zip(dear, run(None, dear), run(rules, dear)):
+            for best, seen in ((found[program].alone, alone), (found[program].watched, watched)):
+                best.seconds, best.peak_mib = min(best.seconds, seen.seconds), min(best.peak_mib, seen.peak_mib)
+    for pair in found.values():
+        if pair.is_dear():
+            pair.reasons = pair.reasons + costs(pair.alone, pair.watched)
 
 
-def judge_all(runner: Runner, programs: list[Path], ways: list[str], jobs: int) -> list[Verdict]:
+def _singly(runner: Runner) -> _Run:
+    """Each program in a process of its own."""
+
+    def run(rules: Optional[str], programs: list[Path]) -> list[Seen]:
+        slots = [f"{program.parent.name}.{program.stem}" for program in programs]
+        if rules is None:
+            return [runner.alone(slot, program) for slot, program in zip(slots, programs)]
+        return [runner.watched(slot, rules, program) for slot, program in zip(slots, programs)]
+
+    return run
+
+
+def _is_apart(program: Path) -> bool:
+    return program.parent.name in NEED_A_PROCESS
+
+
+def judge_all(runner: Runner, programs: list[Path], ways: list[str], jobs: int, forked: bool = False) -> list[Verdict]:
     """Each program in each way, so many at once; says each difference as soon as it is found."""
+    size = _BATCH if forked else 1
+    groups = [programs[begin : begin + size] for begin in range(0, len(programs), size)]
     verdicts = []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        tasks = [pool.submit(judge, runner, program, rules) for program in programs for rules in ways]
+        tasks = []
+        for number, (rules, group) in enumerate((rules, group) for group in groups for rules in ways):
+            apart = dataclasses.replace(runner, scratch=runner.scratch / str(number))
+            run = functools.partial(apart.batch, "batch") if forked else _singly(apart)
+            tasks.append(pool.submit(judge, run, group, rules))
         for task in concurrent.futures.as_completed(tasks):
-            verdict = task.result()
-            verdicts.append(verdict)
-            for reason in verdict.reasons:
-                way = f"--rules {verdict.rules}" if verdict.rules else "run"
-                print(f"{verdict.kind}/{verdict.name} ({way}): {reason}", file=sys.stderr, flush=True)
+            verdicts += task.result()
+            _say(task.result())
     return sorted(verdicts, key=lambda verdict: (verdict.kind, verdict.name, verdict.rules))
+
+
+def _say(verdicts: list[Verdict]) -> None:
+    for verdict in verdicts:
+        for reason in verdict.reasons:
+            way = f"--rules {verdict.rules}" if verdict.rules else "run"
+            print(f"{verdict.kind}/{verdict.name} ({way}): {reason}", file=sys.stderr, flush=True)
 
 
 def print_table(verdicts: list[Verdict]) -> None:
@@ -152,13 +215,15 @@ def main() -> int:
     parser = option_parser(__doc__.splitlines()[0])
     parser.add_argument("--kind", action="append", default=[], metavar="KIND", help="programs of this folder")
     parser.add_argument("--only", default="", metavar="PATTERN", help="programs whose kind/name matches")
+    parser.add_argument("--forked", action="store_true", help="many programs in forks of one process")
     options = parser.parse_args()
-    programs = all_programs(options.kind, options.only)
+    is_forked = options.forked
+    programs = [each for each in all_programs(options.kind, options.only) if not (is_forked and _is_apart(each))]
     heed_signals()
     scratch = Path(tempfile.mkdtemp(prefix="invariance-"))
     try:
         runner = Runner(options.cli, options.python, scratch, options.timeout)
-        verdicts = judge_all(runner, programs, ways_of(options), options.jobs)
+        verdicts = judge_all(runner, programs, ways_of(options), options.jobs, is_forked)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     if options.json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -11,10 +12,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 HERE = Path(__file__).resolve().parent
 _RULE_FIRED = 3  # exit code of `trainwarden run` where the program itself ended with 0
-_HUNG = -1000
+_HUNG = -1000  # also in batch.py
+# What a process that imports torch itself has of memory besides: a fork has it only where it touches it.
+_SHARED_MIB = 100.0
 _OWN_LINE = b"trainwarden:"
 
 
@@ -55,6 +59,25 @@ class Runner:
         seen = self._start(name, [self.python, str(program), *arguments], command)
         seen.err = without_own_lines(seen.err)
         shutil.rmtree(runs, ignore_errors=True)
+        return seen
+
+    def batch(self, name: str, rules: Optional[str], programs: Sequence[Path]) -> list[Seen]:
+        """Many programs in forks of one process (batch.py): alone, where `rules` is None, or watched."""
+        base, runs = self.scratch / "work" / name, self.scratch / "runs" / name
+        for each in (base, runs):
+            shutil.rmtree(each, ignore_errors=True)
+        (base / "home").mkdir(parents=True)
+        command = [self.python, str(HERE / "batch.py"), str(base), str(self.timeout_s), *map(str, programs)]
+        if rules is not None:
+            judged = ["--rules", rules] if rules else []
+            command = [self.cli, "run", "--name", "r", "--runs", str(runs), *judged, "--", *command]
+        environment = _environment(base, base / "home")
+        done = subprocess.run(command, cwd=base, env=environment, capture_output=True, text=True, start_new_session=True)
+        seen = [_of_fork(base, json.loads(line)) for line in done.stdout.splitlines()]
+        if len(seen) != len(programs):
+            raise RuntimeError(f"a batch ended after {len(seen)} of {len(programs)} programs: {done.stderr[-500:]}")
+        for each in (base, runs):
+            shutil.rmtree(each, ignore_errors=True)
         return seen
 
     def _start(self, name: str, program: list[str], under: Sequence[str] = ()) -> Seen:
@@ -98,6 +121,15 @@ class Runner:
         return (128 - code if code < 0 else code), used.ru_maxrss
 
 
+def _of_fork(base: Path, ended: dict[str, float]) -> Seen:
+    """What a program of a batch showed."""
+    own = base / str(ended["number"])
+    out, err = ((own / name).read_bytes() if (own / name).exists() else b"" for name in ("out", "err"))
+    files = sorted(_listing(own, own / "folder") + _listing(own, own / "tmp"))
+    peak_mib = ended["peak_kib"] / 1024 + _SHARED_MIB
+    return Seen(int(ended["code"]), out, without_own_lines(err), ended["seconds"], peak_mib, files)
+
+
 def _end_group(group: int) -> None:
     """What a program leaves running does not outlive its comparison."""
     try:
@@ -107,7 +139,7 @@ def _end_group(group: int) -> None:
 
 
 def _environment(temporary: Path, home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TRAINWARDEN_", "PYTHON"))}
     ours = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(HERE / "programs"), "PYTHONDONTWRITEBYTECODE": "1"}
     return {**kept, **ours, "TMPDIR": str(temporary), "HOME": str(home)}
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-import sys
 from typing import Any, Callable, Optional
 
+import numpy
 import torch
+
+random.seed(0)
+numpy.random.seed(0)
 
 
 def digest(*models: torch.nn.Module) -> str:
@@ -29,10 +32,8 @@ def digest_of(*tensors: Any) -> str:
 
 def random_states() -> str:
     """A hash of the states of all generators of random numbers that programs share."""
-    states = [digest_of(torch.get_rng_state()), repr(random.getstate())]
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        states.append(repr(numpy.random.get_state()[1].tolist()) + repr(numpy.random.get_state()[2:]))
+    of_numpy = numpy.random.get_state()
+    states = [digest_of(torch.get_rng_state()), repr(random.getstate()), repr(of_numpy[1].tolist()), repr(of_numpy[2:])]
     return hashlib.sha256("".join(states).encode()).hexdigest()[:16]
 
 

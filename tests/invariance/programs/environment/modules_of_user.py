@@ -4,7 +4,7 @@ import os
 import sys
 
 names = [
-    "secrets", "hook", "faults", "errors", "jobs", "rules", "steps", "trial", "stacks", "control", "options", "guard",
+    "hook", "faults", "errors", "jobs", "rules", "steps", "trial", "stacks", "control", "options", "guard",
     "transfer", "arrays", "losses", "models", "session", "watcher", "parameters", "recorder", "signals", "saving",
 ]
 sys.path.insert(0, os.getcwd())

@@ -13,7 +13,7 @@ for number in range(6):
     optimizers.add(optimizer)
     seen.train(net, 8, optimizer)
     gc.collect()
-    sizes.append((len(models), len(optimizers), weakref.getweakrefcount(net), weakref.getweakrefcount(optimizer) > 0))
+    sizes.append((len(models), len(optimizers)))
 del net, optimizer
 gc.collect()
 print(sizes, len(models), len(optimizers))
