@@ -68,13 +68,13 @@ def all_programs(kinds: list[str], pattern: str) -> list[Path]:
 _Run = Callable[[Optional[str], list[Path]], list[Seen]]
 
 
-def judge(run: _Run, programs: list[Path], rules: str) -> list[Verdict]:
-    """Runs them alone and watched, and those again that differ."""
+def judge(run: _Run, programs: list[Path], rules: str, may_fail: bool = False) -> list[Verdict]:
+    """Runs them alone and watched, and those again that differ. `may_fail`: a traceback is as good an end as any."""
     alone, watched = run(None, programs), run(rules, programs)
     found = {program: _Pair(*pair) for program, *pair in zip(programs, alone, watched)}
     _clear_noise(run, rules, {program: pair for program, pair in found.items() if pair.reasons})
     _look_at_costs(run, rules, found)
-    return [_verdict(program, rules, pair) for program, pair in found.items()]
+    return [_verdict(program, rules, pair, may_fail) for program, pair in found.items()]
 
 
 class _Pair:
@@ -89,9 +89,9 @@ class _Pair:
         return not self.watched.hung and bool(costs(self.alone, self.watched))
 
 
-def _verdict(program: Path, rules: str, pair: _Pair) -> Verdict:
+def _verdict(program: Path, rules: str, pair: _Pair, may_fail: bool) -> Verdict:
     reasons, alone, watched = pair.reasons, pair.alone, pair.watched
-    if program.parent.name not in MAY_FAIL and b"Traceback" in alone.err:
+    if not may_fail and program.parent.name not in MAY_FAIL and b"Traceback" in alone.err:
         reasons = ["fails alone: " + alone.err.decode(errors="replace").strip().splitlines()[-1]]
     numbers = (alone.seconds, watched.seconds, alone.peak_mib, watched.peak_mib)
     return Verdict(program.parent.name, program.stem, rules, reasons, *numbers)
