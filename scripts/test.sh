@@ -112,6 +112,29 @@ diagnosis_slice() {
     --out build/diagnosis-slice --first-at-least 80 --alarms-at-most 0
 }
 
+# Programs of many shapes, alone and watched: output, exit code, files, time, memory.
+invariance_suite() {
+  local program=compare.py
+  if [[ ${1-} == generate ]]; then
+    program=generator.py
+    shift
+  fi
+  $python "tests/invariance/$program" --cli build/release/bin/trainwarden --python "$venv/bin/python" "$@"
+}
+
+invariance_slice() {
+  check "a training is the same alone and watched (./dev invariance)" invariance_suite --slice --rules default
+  check "generated trainings are the same alone and watched (./dev invariance generate)" invariance_suite generate \
+    --count 25 --rules default --found build/invariance
+}
+
+# Time is compared, too: one at once.
+invariance_test() {
+  check "all programs are the same alone and watched (./dev invariance)" invariance_suite
+  check "two thousand generated trainings are the same alone and watched (./dev invariance generate)" \
+    invariance_suite generate --count 2000 --found build/invariance
+}
+
 bottlenecks_test() {
   check "the profiler finds all bottlenecks and says what mending gains (./dev bottlenecks)" bottlenecks_table
 }
@@ -216,6 +239,7 @@ quick_stages() {
   "$run" "rules on faults and healthy trainings" rules_table_test
   "$run" "bottlenecks" bottlenecks_slice
   "$run" "diagnoses" diagnosis_slice
+  "$run" "invariance" invariance_slice
 }
 
 # Those that need it: its trainers and its compiler. It takes 6 s to be imported, so all of them take 20 minutes.
@@ -235,6 +259,7 @@ long_stages() {
   "$run" "each source compiled alone" daily_build
   "$run" "whole programs with AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests asan-programs
   "$run" "all bottlenecks" bottlenecks_test
+  "$run" "invariance of all programs" invariance_test
   "$run" "killed five thousand times" many_kills
   "$run" "ten thousand hostile folders" many_hostile_runs
   "$run" "fuzzing for five minutes each" long_fuzzing

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Is a training the same alone and under `trainwarden run`?
 
-usage: compare.py --cli PROGRAM --python PYTHON [--rules RULES]... [--kind KIND]... [--only PATTERN] [--forked] [--jobs N]
-                  [--json]
+usage: compare.py --cli PROGRAM --python PYTHON [--rules RULES]... [--kind KIND]... [--only PATTERN] [--forked | --slice]
+                  [--jobs N] [--json]
 
 Every file of programs/KIND is a program that prints what it can observe. It is run alone and watched, in an empty folder
 at the same path: exit code, output, errors, files that stay behind, wall time and peak memory are compared. What also
 differs between two executions alone is left out; time and memory count when they are beyond their bounds three times in
 a row. With --forked many programs share a process that has imported torch (batch.py), which takes a fifth of the time;
-programs of kinds that need a process of their own are then left out. Prints a table by kind, and exits 1 when any program differs.
+programs of kinds that need a process of their own are then left out. --slice is what the gate has time for. Prints a table by kind, and exits 1 when any program differs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import concurrent.futures
 import dataclasses
 import functools
 import json
+import os
 import re
 import shutil
 import signal
@@ -139,10 +140,6 @@ def _singly(runner: Runner) -> _Run:
     return run
 
 
-def _is_apart(program: Path) -> bool:
-    return program.parent.name in NEED_A_PROCESS
-
-
 def judge_all(runner: Runner, programs: list[Path], ways: list[str], jobs: int, forked: bool = False) -> list[Verdict]:
     """Each program in each way, so many at once; says each difference as soon as it is found."""
     size = _BATCH if forked else 1
@@ -171,20 +168,15 @@ def print_table(verdicts: list[Verdict]) -> None:
     """By kind: programs, those that are the same in every way, and those that differ in some."""
     print("| kind | programs | same | differ | which |\n|---|---|---|---|---|")
     for kind in sorted({verdict.kind for verdict in verdicts}):
-        of_kind = [verdict for verdict in verdicts if verdict.kind == kind]
-        print(f"| {kind} | {_counts(of_kind)} | {', '.join(sorted(_names(of_kind, differ=True)))} |")
-    print(f"| all | {_counts(verdicts)} | |")
+        print(_row(kind, [verdict for verdict in verdicts if verdict.kind == kind]))
+    print(_row("all", verdicts, with_names=False))
 
 
-def _names(verdicts: list[Verdict], differ: bool) -> set[str]:
-    differing = {f"{each.kind}/{each.name}" for each in verdicts if each.differs}
-    chosen = differing if differ else {f"{each.kind}/{each.name}" for each in verdicts} - differing
-    return {each.split("/")[1] for each in chosen} if len({each.kind for each in verdicts}) == 1 else chosen
-
-
-def _counts(verdicts: list[Verdict]) -> str:
-    same, differ = len(_names(verdicts, differ=False)), len(_names(verdicts, differ=True))
-    return f"{same + differ} | {same} | {differ}"
+def _row(title: str, verdicts: list[Verdict], with_names: bool = True) -> str:
+    programs = {(verdict.kind, verdict.name) for verdict in verdicts}
+    differ = {(verdict.kind, verdict.name) for verdict in verdicts if verdict.differs}
+    names = ", ".join(sorted(name for _, name in differ)) if with_names else ""
+    return f"| {title} | {len(programs)} | {len(programs - differ)} | {len(differ)} | {names} |"
 
 
 def option_parser(description: str) -> argparse.ArgumentParser:
@@ -197,6 +189,11 @@ def option_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--timeout", type=float, default=90.0, metavar="SECONDS")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON, a line each, and no table")
     return parser
+
+
+def runner_of(options: argparse.Namespace, scratch: Path) -> Runner:
+    """What --cli, --python and --timeout say; programs run in other folders."""
+    return Runner(os.path.abspath(options.cli), os.path.abspath(options.python), scratch, options.timeout)
 
 
 def ways_of(options: argparse.Namespace) -> list[str]:
@@ -216,13 +213,18 @@ def main() -> int:
     parser.add_argument("--kind", action="append", default=[], metavar="KIND", help="programs of this folder")
     parser.add_argument("--only", default="", metavar="PATTERN", help="programs whose kind/name matches")
     parser.add_argument("--forked", action="store_true", help="many programs in forks of one process")
+    parser.add_argument("--slice", action="store_true", help="the programs of slice.txt, forked")
     options = parser.parse_args()
-    is_forked = options.forked
-    programs = [each for each in all_programs(options.kind, options.only) if not (is_forked and _is_apart(each))]
+    programs, is_forked = all_programs(options.kind, options.only), options.forked or options.slice
+    if options.slice:
+        named = (HERE / "slice.txt").read_text(encoding="utf-8").split()
+        programs = [each for each in programs if f"{each.parent.name}/{each.stem}" in named]
+    elif options.forked:
+        programs = [each for each in programs if each.parent.name not in NEED_A_PROCESS]
     heed_signals()
     scratch = Path(tempfile.mkdtemp(prefix="invariance-"))
     try:
-        runner = Runner(options.cli, options.python, scratch, options.timeout)
+        runner = runner_of(options, scratch)
         verdicts = judge_all(runner, programs, ways_of(options), options.jobs, is_forked)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -290,7 +290,7 @@ def main() -> int:
     shapes = [draw(options.seed, options.first + number, without) for number in range(options.count)]
     scratch = Path(tempfile.mkdtemp(prefix="invariance-"))
     try:
-        runner = Runner(options.cli, options.python, scratch, options.timeout)
+        runner = compare.runner_of(options, scratch)
         apart = [dataclasses.replace(runner, scratch=scratch / str(number)) for number in range(options.jobs)]
         trials = [Trials(each, compare.ways_of(options)[-1]) for each in apart]
         found = try_all(trials, shapes)
