@@ -19,6 +19,7 @@ net = Net()
 net.optimizer = torch.optim.SGD(net.parameters(), 0.1)
 seen.train(net, 12, net.optimizer)
 torch.save(net, "whole.pt")
-loaded = torch.load("whole.pt")
+weights_only = {} if torch.__version__ < "2" else {"weights_only": False}
+loaded = torch.load("whole.pt", **weights_only)
 seen.train(loaded, 12, loaded.optimizer)
 print(sorted(vars(loaded)), seen.digest(net), seen.digest(loaded))
