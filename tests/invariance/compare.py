@@ -53,9 +53,11 @@ class Verdict:
     alone_mib: float
     watched_mib: float
 
+    is_by_design: bool = False  # the documents say that it differs, and why
+
     @property
     def differs(self) -> bool:
-        return bool(self.reasons)
+        return bool(self.reasons) and not self.is_by_design
 
 
 def all_programs(kinds: list[str], pattern: str) -> list[Path]:
@@ -95,7 +97,15 @@ def _verdict(program: Path, rules: str, pair: _Pair, may_fail: bool) -> Verdict:
     if not may_fail and program.parent.name not in MAY_FAIL and b"Traceback" in alone.err:
         reasons = ["fails alone: " + alone.err.decode(errors="replace").strip().splitlines()[-1]]
     numbers = (alone.seconds, watched.seconds, alone.peak_mib, watched.peak_mib)
-    return Verdict(program.parent.name, program.stem, rules, reasons, *numbers)
+    is_by_design = f"{program.parent.name}/{program.stem}" in by_design()
+    return Verdict(program.parent.name, program.stem, rules, reasons, *numbers, is_by_design)
+
+
+@functools.cache
+def by_design() -> frozenset[str]:
+    """The programs that differ although nothing is wrong."""
+    lines = (HERE / "by_design.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(line.split(":")[0] for line in lines if line)
 
 
 def _clear_noise(run: _Run, rules: str, differing: dict[Path, _Pair]) -> None:
@@ -159,14 +169,14 @@ def judge_all(runner: Runner, programs: list[Path], ways: list[str], jobs: int, 
 
 def _say(verdicts: list[Verdict]) -> None:
     for verdict in verdicts:
-        for reason in verdict.reasons:
+        for reason in verdict.reasons if verdict.differs else ():
             way = f"--rules {verdict.rules}" if verdict.rules else "run"
             print(f"{verdict.kind}/{verdict.name} ({way}): {reason}", file=sys.stderr, flush=True)
 
 
 def print_table(verdicts: list[Verdict]) -> None:
-    """By kind: programs, those that are the same in every way, and those that differ in some."""
-    print("| kind | programs | same | differ | which |\n|---|---|---|---|---|")
+    """By kind: programs, those that are the same in every way, and those that differ in some, by design or not."""
+    print("| kind | programs | same | differ | by design | which differ |\n|---|---|---|---|---|---|")
     for kind in sorted({verdict.kind for verdict in verdicts}):
         print(_row(kind, [verdict for verdict in verdicts if verdict.kind == kind]))
     print(_row("all", verdicts, with_names=False))
@@ -174,9 +184,11 @@ def print_table(verdicts: list[Verdict]) -> None:
 
 def _row(title: str, verdicts: list[Verdict], with_names: bool = True) -> str:
     programs = {(verdict.kind, verdict.name) for verdict in verdicts}
+    meant = {(verdict.kind, verdict.name) for verdict in verdicts if verdict.reasons and verdict.is_by_design}
     differ = {(verdict.kind, verdict.name) for verdict in verdicts if verdict.differs}
     names = ", ".join(sorted(name for _, name in differ)) if with_names else ""
-    return f"| {title} | {len(programs)} | {len(programs - differ)} | {len(differ)} | {names} |"
+    same = len(programs - differ - meant)
+    return f"| {title} | {len(programs)} | {same} | {len(differ)} | {len(meant)} | {names} |"
 
 
 def option_parser(description: str) -> argparse.ArgumentParser:

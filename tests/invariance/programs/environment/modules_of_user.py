@@ -6,6 +6,7 @@ import sys
 names = [
     "hook", "faults", "errors", "jobs", "rules", "steps", "trial", "stacks", "control", "options", "guard",
     "transfer", "arrays", "losses", "models", "session", "watcher", "parameters", "recorder", "signals", "saving",
+    "statistics",
 ]
 sys.path.insert(0, os.getcwd())
 for name in names:

@@ -8,7 +8,7 @@ rare = [
     "calendar", "cProfile", "bdb", "asyncore", "aifc", "argparse", "getpass", "gettext", "graphlib", "hmac", "http",
     "json", "mimetypes", "plistlib", "pprint", "profile", "pstats", "queue", "rlcompleter", "sqlite3", "stringprep",
     "tabnanny", "telnetlib", "tomllib", "unittest", "venv", "webbrowser", "xdrlib", "zipapp", "zoneinfo", "secrets",
-    "shlex", "statistics",
+    "shlex",
 ]
 already = set(sys.modules)
 import torch

@@ -7,9 +7,9 @@ net = seen.small_net()
 seen.train(net, 10)
 try:
     os.setpgid(0, 0)
-    print("own group", os.getpgrp() == os.getpid())
-except PermissionError as error:
-    print(error.strerror)
+except PermissionError:  # it leads its session
+    pass
+print("own group", os.getpgrp() == os.getpid())
 got = []
 signal.signal(signal.SIGTERM, lambda number, frame: got.append(number))
 os.killpg(os.getpgrp(), signal.SIGTERM)
