@@ -6,7 +6,7 @@ usage: batch.py FOLDER TIMEOUT PROGRAM...
 compare.py and generator.py start it, alone and under `trainwarden run`: to import torch, and to take the interpreter apart
 at the end, takes longer than most programs. So a fork ends by os._exit() when its threads and its functions of atexit
 are through. Each program gets a folder FOLDER/NUMBER with its output (out), its errors (err) and what it leaves behind
-(folder, tmp), and is `__main__` there. Prints a line of JSON for each: number, exit code, seconds, peak memory in KiB.
+(folder, tmp), and is `__main__` there. Prints a line of JSON for each.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import atexit
 import gc
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -80,8 +81,8 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
-def follow(child: int, timeout_s: float) -> tuple[int, int]:
-    """Exit code, as a shell has it, and peak memory. What the child leaves running is ended with it."""
+def follow(child: int, timeout_s: float) -> tuple[int, resource.struct_rusage]:
+    """Exit code, as a shell has it, and what it used. What the child leaves running is ended with it."""
     until = time.monotonic() + timeout_s
     while True:
         pid, status, used = os.wait4(child, os.WNOHANG)
@@ -94,9 +95,9 @@ def follow(child: int, timeout_s: float) -> tuple[int, int]:
         pass
     if pid == 0:
         _, _, used = os.wait4(child, 0)
-        return HUNG, used.ru_maxrss
+        return HUNG, used
     code = os.waitstatus_to_exitcode(status)
-    return (128 - code if code < 0 else code), used.ru_maxrss
+    return (128 - code if code < 0 else code), used
 
 
 def main() -> None:
@@ -108,9 +109,9 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             leave(be(Path(program), folder / str(number)))
-        code, peak_kib = follow(child, timeout_s)
-        seconds = time.monotonic() - begin
-        print(json.dumps({"number": number, "code": code, "seconds": seconds, "peak_kib": peak_kib}), flush=True)
+        code, used = follow(child, timeout_s)
+        ended = {"number": number, "code": code, "seconds": time.monotonic() - begin, "peak_kib": used.ru_maxrss}
+        print(json.dumps({**ended, "cpu_seconds": used.ru_utime + used.ru_stime}), flush=True)
 
 
 if __name__ == "__main__":

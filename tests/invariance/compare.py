@@ -34,7 +34,7 @@ from running import HERE, Runner, Seen
 
 PROGRAMS = HERE / "programs"
 # Of kinds whose programs look at, or end, a whole process.
-NEED_A_PROCESS = ("descriptors", "ends", "environment", "globals", "processes", "resume", "signals", "streams")
+NEED_A_PROCESS = ("descriptors", "ends", "environment", "globals", "interpreters", "processes", "resume", "signals", "streams")
 _BATCH = 30  # programs in one process
 MAY_FAIL = ("ends",)  # kinds whose programs end with a traceback
 _ROUNDS = 3  # of time and memory: the least of each counts
@@ -133,6 +133,7 @@ def _look_at_costs(run: _Run, rules: str, found: dict[Path, _Pair]) -> None:
         for program, alone, watched in zip(dear, run(None, dear), run(rules, dear)):
             for best, seen in ((found[program].alone, alone), (found[program].watched, watched)):
                 best.seconds, best.peak_mib = min(best.seconds, seen.seconds), min(best.peak_mib, seen.peak_mib)
+                best.cpu_seconds = min(best.cpu_seconds, seen.cpu_seconds)
     for pair in found.values():
         if pair.is_dear():
             pair.reasons = pair.reasons + costs(pair.alone, pair.watched)

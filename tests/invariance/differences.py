@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from running import Seen, is_rule_alone
 
 # Beyond these a watcher harms: shares, and what a start and an end may cost.
 TIME_SHARE, TIME_S = 1.1, 1.5
+_BUSY = 2.0  # so many times as long may a program take on a busy machine, when the processor's time is within the bounds
 MEMORY_SHARE, MEMORY_MIB = 1.05, 48.0
 _SHOWN = 160  # characters of a difference
 
@@ -33,7 +35,8 @@ def differences(alone: Seen, watched: Seen) -> list[str]:
 def costs(alone: Seen, watched: Seen) -> list[str]:
     """What is beyond the bounds of time and memory. Of noisy measures: to be believed when it stays."""
     found = []
-    if watched.seconds > TIME_SHARE * alone.seconds + TIME_S:
+    limit_s, cpu_limit_s = (TIME_SHARE * each + TIME_S for each in (alone.seconds, alone.cpu_seconds))
+    if watched.seconds > limit_s and (watched.cpu_seconds > cpu_limit_s or watched.seconds > _BUSY * limit_s):
         found.append(f"time: {alone.seconds:.1f} -> {watched.seconds:.1f} s")
     if watched.peak_mib > MEMORY_SHARE * alone.peak_mib + MEMORY_MIB:
         found.append(f"memory: {alone.peak_mib:.0f} -> {watched.peak_mib:.0f} MiB")
@@ -59,7 +62,7 @@ def without_noise(alone: Seen, again: Seen) -> Callable[[Seen], Seen]:
 
     def clean(seen: Seen) -> Seen:
         kept = [each for each in seen.files if each not in files]
-        return Seen(seen.code, outs(seen.out), errs(seen.err), seen.seconds, seen.peak_mib, kept)
+        return dataclasses.replace(seen, out=outs(seen.out), err=errs(seen.err), files=kept)
 
     return clean
 

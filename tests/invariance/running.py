@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -30,6 +31,7 @@ class Seen:
     out: bytes
     err: bytes
     seconds: float
+    cpu_seconds: float  # of all its processes
     peak_mib: float
     files: list[str]
 
@@ -91,17 +93,18 @@ class Runner:
         command = [*under, "/bin/sh", "-c", f'exec "$0" "$@" 2>{shlex.quote(str(base / "err"))}', *program]
         with open(base / "out", "wb") as out, open(base / "said", "wb") as said:
             begin = time.monotonic()
-            code, peak_kib = self._follow(command, folder, _environment(temporary, home), out.fileno(), said.fileno())
+            code, used = self._follow(command, folder, _environment(temporary, home), out.fileno(), said.fileno())
             seconds = time.monotonic() - begin
         files = sorted(_listing(base, folder) + _listing(base, temporary) + _listing(base, home))
-        seen = Seen(code, (base / "out").read_bytes(), (base / "err").read_bytes(), seconds, peak_kib / 1024, files)
+        out_bytes, err_bytes = (base / "out").read_bytes(), (base / "err").read_bytes()
+        seen = Seen(code, out_bytes, err_bytes, seconds, _cpu_seconds(used), used.ru_maxrss / 1024, files)
         shutil.rmtree(base, ignore_errors=True)
         return seen
 
     def _follow(
         self, command: list[str], folder: Path, environment: dict[str, str], out: int, err: int
-    ) -> tuple[int, int]:
-        """Exit code, as a shell has it, and the peak memory of the largest process in KiB."""
+    ) -> tuple[int, resource.struct_rusage]:
+        """Exit code, as a shell has it, and what it used; the memory is that of the largest process."""
         child = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, start_new_session=True
         )
@@ -113,12 +116,12 @@ class Runner:
             if time.monotonic() > until:
                 os.killpg(child.pid, signal.SIGKILL)
                 _, _, used = os.wait4(child.pid, 0)
-                return _HUNG, used.ru_maxrss
+                return _HUNG, used
             time.sleep(0.02)
         _end_group(child.pid)
         child.returncode = 0  # it has been waited for
         code = os.waitstatus_to_exitcode(status)
-        return (128 - code if code < 0 else code), used.ru_maxrss
+        return (128 - code if code < 0 else code), used
 
 
 def _of_fork(base: Path, ended: dict[str, float]) -> Seen:
@@ -127,7 +130,12 @@ def _of_fork(base: Path, ended: dict[str, float]) -> Seen:
     out, err = ((own / name).read_bytes() if (own / name).exists() else b"" for name in ("out", "err"))
     files = sorted(_listing(own, own / "folder") + _listing(own, own / "tmp"))
     peak_mib = ended["peak_kib"] / 1024 + _SHARED_MIB
-    return Seen(int(ended["code"]), out, without_own_lines(err), ended["seconds"], peak_mib, files)
+    times = ended["seconds"], ended["cpu_seconds"]
+    return Seen(int(ended["code"]), out, without_own_lines(err), *times, peak_mib, files)
+
+
+def _cpu_seconds(used: resource.struct_rusage) -> float:
+    return used.ru_utime + used.ru_stime
 
 
 def _end_group(group: int) -> None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
 import numpy
@@ -11,6 +16,13 @@ import torch
 
 random.seed(0)
 numpy.random.seed(0)
+
+# A training for interpreters of their own.
+TRAINS = """import os, sys, torch, seen
+net = seen.small_net()
+seen.train(net, 15)
+print(seen.digest(net))
+"""
 
 
 def digest(*models: torch.nn.Module) -> str:
@@ -60,3 +72,29 @@ def train(
         if each is not None:
             each(step)
     return optimizer
+
+
+def run_python(
+    *arguments: str,
+    text: str = "",
+    files: Optional[Mapping[str, str]] = None,
+    environment: Optional[Mapping[str, str]] = None,
+    without: Optional[re.Pattern[str]] = None,
+) -> None:
+    """Runs another interpreter with these arguments and prints what came of it, but for lines that match `without`.
+
+    `text` is its standard input, `files` are written before, `environment` stands in place of this one's.
+    """
+    for name, content in (files or {}).items():
+        with open(name, "w") as file:
+            file.write(content)
+    variables = None
+    if environment is not None:
+        variables = {name: value for name, value in os.environ.items() if name.startswith("TRAINWARDEN_")}
+        variables.update(environment)
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, env=variables)
+    print(done.returncode, done.stdout)
+    for line in done.stderr.splitlines():
+        if not line.startswith("trainwarden:") and not (without and without.search(line)):
+            print(line)

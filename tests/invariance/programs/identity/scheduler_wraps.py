@@ -14,6 +14,7 @@ for step in range(20):
     optimizer.step()
     for scheduler in schedulers:
         scheduler.step()
-print(getattr(optimizer, "_step_count", None), [sorted(vars(each)) for each in schedulers], [each.last_epoch for each in schedulers])
+print(getattr(optimizer, "_step_count", None), [each.last_epoch for each in schedulers])
+print([sorted(vars(each)) for each in schedulers])
 print(optimizer.step.__name__, getattr(optimizer.step, "_with_counter", None), optimizer.param_groups[0]["lr"])
 print(seen.digest(net))
