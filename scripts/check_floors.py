@@ -40,7 +40,9 @@ LIBRARIES = {
     "malloc.h": ("trainers/bert/training",),  # the C library's
     "CLI": ("src/ui/cli", "examples", "trainers", "tests/torture"),
     "nanobind": ("adapters/python",),
-    "structmember.h": ("adapters/python",),  # Python's own
+    "structmember.h": ("adapters/python",),  # Python's own, as are the next two
+    "frameobject.h": ("adapters/python",),
+    "internal": ("adapters/python",),
     "pcre2.h": ("src/core/base",),
     "hwy": ("src/data/tensor", "bench", "trainers/bert/model"),
     "unicode": ("trainers/bert/squad",),  # ICU

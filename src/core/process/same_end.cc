@@ -13,7 +13,7 @@ void end_by_the_same_signal(const ExitRecord& exit) {
   std::fflush(nullptr);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  struct sigaction by_default{};
+  struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   ::sigaction(exit.number, &by_default, nullptr);
   sigset_t signals;

@@ -5,9 +5,9 @@
 
 namespace trainwarden::process {
 
-// Where a signal ended the other program, that signal ends this process, so that whoever waits for it sees the same; no core
-// file is written a second time. Returns where it did not, or where the signal cannot be sent. What stdio still holds is
-// written first; nothing of atexit() runs.
+// Where a signal ended the other program, that signal ends this process, so that whoever waits for it sees the same; no
+// core file is written a second time. Returns where it did not, or where the signal cannot be sent. What stdio still
+// holds is written first; nothing of atexit() runs.
 void end_by_the_same_signal(const ExitRecord& exit);
 
 }  // namespace trainwarden::process

@@ -56,6 +56,8 @@ namespace {
 
 // When rules judge beside the program, it is some steps further when they ask for what led to a verdict.
 constexpr const char* kBlackBoxSteps = "8";
+// What nobody has asked for takes no more of the training's memory.
+constexpr const char* kBlackBoxBytes = "16MiB";
 constexpr const char* kProfiledSteps = "5:15";
 
 struct RunOptions {
@@ -139,6 +141,7 @@ Result<std::map<std::string, std::string>> rule_environment(const RunOptions& op
   if (is_examined(options, judging)) environment[variable::kExamine] = "1";
   if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(variable::kBlackBox) == nullptr) {
     environment[variable::kBlackBox] = kBlackBoxSteps;
+    if (std::getenv(variable::kBlackBoxBytes) == nullptr) environment[variable::kBlackBoxBytes] = kBlackBoxBytes;
     environment[variable::kBlackBoxSampled] = "1";  // what nobody has asked for costs what the budget leaves
   }
   return environment;
