@@ -11,7 +11,7 @@ from ._arguments import parsed_parameters
 from ._frameworks import trained_with
 from ._places import is_in_bucket
 from .errors import AlreadyExists
-from .faults import say
+from .faults import is_of_signal_handler, say
 from .hook import Hook
 
 
@@ -45,6 +45,8 @@ def open_for_attach(
     try:
         hook = _open(options)
     except Exception as error:
+        if is_of_signal_handler(error):
+            raise
         say(f"error: nothing is captured of process {os.getpid()}: {error}")
         return None
     begins_anew = has_steps and not options.get("first_global_step")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from . import gates
 from .gates import Around
@@ -31,9 +31,9 @@ def innermost(function: Any) -> Any:
     return function
 
 
-def put_around(function: Any, around: Around) -> Callable[[bool], None]:
+def put_around(function: Any, around: Around, group: Optional[gates.Gates] = None) -> Callable[[bool], None]:
     """From now on `around` is called around what the function does. What this gives switches that off, and on again, at
-    any time and from any thread."""
+    any time and from any thread. `group`: the gates that open and shut with it; it is always open where there is none."""
     torch_function: Any = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )
@@ -43,7 +43,7 @@ def put_around(function: Any, around: Around) -> Callable[[bool], None]:
     name = function.__name__
     # In torch's globals, under a name that nobody else has: the new code can have no closure.
     within = f"_trainwarden_{function.__qualname__.replace('.', '_')}"
-    gates.exchanged.put(function.__globals__, within, torch_function, around)
+    (group or gates.exchanged).put(function.__globals__, within, torch_function, around)
     made: dict[str, Any] = {}
     exec(compile(f"def {name}(*args, **kwargs):\n    return {within}(*args, **kwargs)\n", _FILE, "exec"), made)
     codes = (torch_function.__code__, made[name].__code__)

@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 
 from . import gates
 from .compiling import is_compiling
+from .exchange import innermost, put_around
 from .gates import Around
 from .listeners import board
 
@@ -42,9 +43,8 @@ def wrap_making() -> None:
     def begins(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         return (optimizer,) if board.listeners else None
 
-    gates.exchanged.put(
-        Optimizer, "__init__", Optimizer.__init__, Around(begins, lambda made, _: board.notify("optimizer_made", made[0]))
-    )
+    around = Around(begins, lambda made, _: board.notify("optimizer_made", made[0]))
+    put_around(innermost(Optimizer.__init__), around)
 
 
 def wrap_steps(set_gates: Callable[[], None]) -> None:
@@ -118,8 +118,7 @@ def _wrap_steps_of_classes(set_gates: Callable[[], None]) -> None:
     def ends(optimizer: Any, _: Any) -> None:
         _wrap_step(type(optimizer[0]), set_gates)
 
-    wrapping = Optimizer._hook_for_profile
-    gates.exchanged.put(Optimizer, "_hook_for_profile", wrapping, Around(lambda optimizer: (optimizer,), ends))
+    put_around(Optimizer._hook_for_profile, Around(lambda optimizer: (optimizer,), ends))
     for optimizer_class in _subclasses(Optimizer):
         if getattr(optimizer_class.step, "hooked", False):  # made before us
             _wrap_step(optimizer_class, set_gates)

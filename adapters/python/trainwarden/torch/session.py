@@ -347,9 +347,19 @@ class Session(SignalListener, Training):
         try:
             self._start.opened()
             return self._begin(Recorder(hook, start=self._start), module, optimizers)
-        except Exception:
-            self._leave_process()
+        except Exception as error:
+            if faults.is_of_signal_handler(error):
+                self._give_back(hook)  # the program goes on, and perhaps trains again
+            else:
+                self._leave_process()
             raise
+
+    def _give_back(self, hook: Hook) -> None:
+        """Opening did not come to its end: the next call of a model begins anew."""
+        self._hook = self._recorder = None
+        if self._stalls is not None:
+            self._stalls.stop()
+        hook.close()
 
     def _open_for_keras(self) -> Optional[Recorder]:
         model = self._of_keras()

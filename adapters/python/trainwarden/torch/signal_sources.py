@@ -68,7 +68,7 @@ def _wrap_zero_grad(owner: Any, is_timed: Asks, is_wanted: Asks, notify: Notify)
         if is_wanted():
             notify("gradients_zeroed", args[0])
 
-    gates.signals.put(owner, "zero_grad", owner.zero_grad, _phase("zero_grad", lambda *_: is_timed(), notify, then))
+    put_around(innermost(owner.zero_grad), _phase("zero_grad", lambda *_: is_timed(), notify, then), gates.signals)
 
 
 def _wrap_clipping(is_timed: Asks, is_wanted: Asks, notify: Notify) -> None:

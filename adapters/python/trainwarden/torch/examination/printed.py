@@ -8,6 +8,7 @@ import re
 import sys
 from typing import Any, Callable, NamedTuple, Optional
 
+from ...faults import is_of_signal_handler
 from .. import gates
 from ..contents import attributes_of
 
@@ -54,8 +55,10 @@ def _watch(stream: Any) -> None:
     def ends(note: Any, _: Any) -> None:
         try:
             _see(note[0], rest)
-        except Exception:  # what is printed is never in the way of the program
+        except Exception as error:  # what is printed is never in the way of the program
             rest[0] = ""
+            if is_of_signal_handler(error):
+                raise
 
     stream.write = gates.stand_in(stream.write, gates.Around(begins, ends))  # type: ignore[method-assign]
 
