@@ -20,10 +20,10 @@ from ..hook import Hook
 from .. import faults
 from . import averages, interception, listeners, resuming, trainers, unseen
 from .bad_samples import Taken, look
+from .cost_watch import CostWatch
 from .descriptions import describe_loader
 from .hidden_steps import HiddenSteps, has_compiled
 from .loss_options import LossOptions, options_of_module
-from .memory_use import MemoryUse
 from .models import KnownModel, Models
 from .module_tree import is_training
 from .opening import close_at_exit, is_data_worker, open_hook
@@ -41,7 +41,6 @@ from .start_times import StartTimes
 from ..steps import Cycle
 from .training_end import TrainingEnd
 from .transforms import depth_of_gradients
-from .watchdog import Part, Watchdog
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
 _MAX_STRANGERS = 64
@@ -85,8 +84,7 @@ class Session(SignalListener, Training):
         self._own = OwnUpdates()
         self._stalls: Optional[StallWatch] = None
         self._end = TrainingEnd(leave)
-        self._watchdog: Optional[Watchdog] = None
-        self._memory = MemoryUse()
+        self._costs = CostWatch()
 
     # What the program does.
 
@@ -591,25 +589,10 @@ class Session(SignalListener, Training):
         recorder.forgive_saving()
         self._cycle.end()
         self._begin_step(recorder)
-        self._watch_costs(recorder)
+        if self._costs.step_ended(recorder):
+            self._leave_process()
         if end.stop_requested and self._mode == "train":
             self._end.end(self._hook, str(end.stop_reason), end.mode_step)
-
-    @faults.guarded("see what watching takes of the training")
-    def _watch_costs(self, recorder: Recorder) -> None:
-        """A step has ended of which something was wanted."""
-        board, watchdog = listeners.board, self._watchdog
-        if watchdog is None:
-            watchdog = self._watchdog = Watchdog(listeners.spent_ns, recorder.hook.report().bill.budget)
-        excess = watchdog.step_ended()
-        if board.resident_bytes is not None:
-            excess = watchdog.looked(board.grown_bytes) or excess
-        if excess is not None:
-            recorder.give_up(*excess)
-            if excess[0] is Part.CAPTURE:
-                self._leave_process()
-        board.grown_bytes = 0
-        board.resident_bytes = self._memory.resident_bytes if recorder.examiner.is_full else None
 
     def models_to_save(self) -> list[Model]:
         return list(self._models)

@@ -87,7 +87,8 @@ Result<std::unique_ptr<BlackBox>> BlackBox::create(const BlackBoxOptions& option
                                                         format_bytes(bytes), std::strerror(errno)));
   }
   // Both are hints, as for the staging area.
-  if (bytes >= kHugePageBytes) static_cast<void>(::madvise(region, bytes, MADV_HUGEPAGE));
+  // A small step would take a whole such page of each of its slots.
+  if (slot_bytes(options) >= kHugePageBytes * 4) static_cast<void>(::madvise(region, bytes, MADV_HUGEPAGE));
   static_cast<void>(::madvise(region, bytes, MADV_DONTFORK));
   const MutableByteSpan memory(static_cast<std::byte*>(region), bytes);
   return std::unique_ptr<BlackBox>(new BlackBox(options, memory, tensors, plan, clock));

@@ -57,7 +57,7 @@ namespace {
 // When rules judge beside the program, it is some steps further when they ask for what led to a verdict.
 constexpr const char* kBlackBoxSteps = "8";
 // What nobody has asked for takes no more of the training's memory.
-constexpr const char* kBlackBoxBytes = "16MiB";
+constexpr const char* kBlackBoxBytes = "32MiB";
 constexpr const char* kProfiledSteps = "5:15";
 
 struct RunOptions {
