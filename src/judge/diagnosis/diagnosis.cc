@@ -90,7 +90,9 @@ std::string doubt_of(const TrainingHistory& history) {
   const auto is_lost = [](const std::optional<double>& loss) { return loss && !std::isfinite(*loss); };
   const Values& losses = history.losses.values;
   const auto lost = std::count_if(losses.begin(), losses.end(), [](double loss) { return !std::isfinite(loss); });
-  if (lost > 0) return fmt::format("{} of {} looked-at losses are NaN or infinite", lost, losses.size());
+  // A gradient scaler tries how far it can go, and leaves out the steps that were too far.
+  const bool is_tried = history.signals.count("amp/skipped") > 0 && !losses.empty() && std::isfinite(losses.back());
+  if (lost > 0 && !is_tried) return fmt::format("{} of {} looked-at losses are NaN or infinite", lost, losses.size());
   if (is_lost(history.saved_loss)) return fmt::format("the last loss that was kept is {}", number(*history.saved_loss));
   if (!is_lost(history.printed_loss)) return {};
   return fmt::format("the last loss of training that the program said is {}", number(*history.printed_loss));

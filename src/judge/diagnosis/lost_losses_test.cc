@@ -120,6 +120,15 @@ TEST(LostLosses, OfOneStepAreADoubt) {
   EXPECT_EQ(diagnosis.doubt, "1 of 41 looked-at losses are NaN or infinite");
 }
 
+TEST(LostLosses, OfStepsThatAGradientScalerHasTriedAreNone) {
+  TrainingHistory history = TrainingUnderTest().history();
+  history.take_signal("amp/skipped", 1, 200);
+  take_record(history, {{"look_steps", {200}}, {"looks", {kInfinite}}, {"step", {200}}}, 200);
+  EXPECT_NE(diagnose(history).doubt, "");
+  take_record(history, {{"look_steps", {201}}, {"looks", {0.2}}, {"step", {201}}}, 201);
+  EXPECT_EQ(diagnose(history).doubt, "");
+}
+
 TEST(LostLosses, ThatTheRunHasKeptOrTheProgramHasPrintedAreADoubt) {
   TrainingHistory kept = TrainingUnderTest().history();
   kept.saved_loss = kNan;
