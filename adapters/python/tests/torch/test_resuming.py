@@ -207,6 +207,15 @@ def test_nothing_is_noted_of_what_was_not_saved_or_before_a_training(
     assert list(run.iterdir()) == []
 
 
+def test_what_a_forked_child_saves_is_not_noted(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = os.fork()
+    if child == 0:
+        save_at(10, {"cache": 1}, tmp_path / "cache.pt", monkeypatch)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert (tmp_path / "cache.pt").exists() and list(run.iterdir()) == []
+
+
 def test_what_is_loaded_in_the_middle_changes_nothing(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

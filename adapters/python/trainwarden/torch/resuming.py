@@ -26,6 +26,7 @@ _MAX_NOTES = 200
 
 _folder: Optional[str] = os.environ.get("TRAINWARDEN_CHECKPOINT_DIR") or None
 _current: Callable[[], Optional[Position]] = lambda: None  # of the training of this process
+_process = os.getpid()  # that trains
 _loaded: Optional[Position] = None
 _run: Optional[RunPositions] = None  # of the run that this process is captured in, or beside which
 
@@ -42,8 +43,8 @@ def keep_in(run: Optional[str]) -> None:
 
 def follow(current: Callable[[], Optional[Position]]) -> None:
     """`current` gives where this process's training is; None when it has not begun."""
-    global _current
-    _current = current
+    global _current, _process
+    _current, _process = current, os.getpid()
 
 
 def first_position() -> Optional[Position]:
@@ -140,8 +141,11 @@ def _remove(path: str) -> None:
 
 @faults.guarded("note in the run where the training was when a checkpoint was saved")
 def _note_in_run(file: Any) -> None:
-    position = _current() if _run is not None else None
-    if _run is not None and position is not None and isinstance(file, (str, os.PathLike)):
+    """What a forked child saves, as the cache of a loader's worker, is no state of the training."""
+    if _run is None or _process != os.getpid() or not isinstance(file, (str, os.PathLike)):
+        return
+    position = _current()
+    if position is not None:
         _run.note(os.fspath(file), position)
 
 
