@@ -8,6 +8,7 @@
 #include "judge/diagnosis/finding.h"
 #include "judge/diagnosis/graph_walk.h"
 #include "judge/diagnosis/names.h"
+#include "judge/diagnosis/step_lengths.h"
 
 namespace trainwarden::diagnosis {
 namespace {
@@ -19,19 +20,6 @@ struct Ratios {
   double largest_ever = kUnknown;
   double grown = kUnknown;  // how many times as large as at the start the weights are at the end
 };
-
-// An update whose square is too large for its numbers, of weights and gradients that are not: it is at least so many
-// times as large as they are.
-constexpr double kBeyondMeasure = 1e19;
-
-// NaN where it is not known; never infinite.
-double step_ratio(const Snapshot& snapshot, std::size_t i) {
-  const double weight = snapshot.at("weight", i), update = snapshot.at("update", i),
-               gradient = snapshot.at("gradient", i);
-  if (!(weight > 1e-9) || !std::isfinite(weight)) return kUnknown;
-  if (std::isfinite(update)) return update / weight;
-  return std::isinf(update) && std::isfinite(gradient) ? kBeyondMeasure : kUnknown;
-}
 
 // Of one snapshot: the median over matrices and kernels; over vectors where a program has nothing else.
 double ratio_at(const Case& seen, const Snapshot& snapshot, bool largest) {
@@ -167,24 +155,6 @@ bool have_weights_grown(const Case& seen) {
   constexpr double kGrown = 8;
   return !seen.history.has_seen_start && !seen.snapshots().empty() &&
          seen.weight_gain(seen.snapshots().front()) > kGrown;
-}
-
-// Do steps with ordinary gradients leave nothing of the weights? What is no number after that is so because of them,
-// whatever operation gives it first.
-bool throws_weights_away(const Case& seen) {
-  constexpr double kThrown = 10, kOrdinary = 30;
-  for (const Snapshot& snapshot : seen.snapshots()) {
-    Values ratios, gradients;
-    for (std::size_t i = 0; i < seen.structure().parameters.size(); ++i) {
-      const double ratio = seen.structure().parameters[i].optimizers.empty() ? kUnknown : step_ratio(snapshot, i);
-      if (!std::isfinite(ratio)) continue;
-      ratios.push_back(ratio);
-      gradients.push_back(snapshot.at("gradient", i) / snapshot.at("weight", i));
-    }
-    if (ratios.empty() && snapshot.find("weight") != nullptr) return false;  // they are no numbers any more
-    if (median(std::move(ratios)) > kThrown && median(std::move(gradients)) < kOrdinary) return true;
-  }
-  return false;
 }
 
 std::string first_steps_text(const Case& seen, const Ratios& ratios, double rate) {
