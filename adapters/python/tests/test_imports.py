@@ -146,11 +146,11 @@ def test_warnings_and_errors_of_an_import_know_nothing_of_who_waits(module: Path
 def test_attaching_loads_nothing_that_a_program_could_miss(tmp_path: Path) -> None:
     """A program without a framework starts as quickly as without us."""
     runner = Runner(tmp_path, tmp_path)
-    program = "import sys; print(*sys.modules)"
+    program = "import argparse, sys; print(*sys.modules)"
     alone = runner.start("-c", program, environment=clean_environment())
     attached = runner.start("-c", program, environment=runner.attached_environment(tmp_path / "run"))
     more = set(attached.stdout.split()) - set(alone.stdout.split())
-    own = {"trainwarden", "trainwarden._attach", "trainwarden._ending", "trainwarden._imports", "trainwarden._passing"}
+    own = {"trainwarden", *(f"trainwarden.{name}" for name in ("_arguments", "_attach", "_ending", "_imports", "_passing"))}
     assert own <= more <= own | {"__future__", "atexit", "sitecustomize", "site"}
     assert attached.stderr == ""
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
-from collections.abc import Mapping
 from types import GetSetDescriptorType
-from typing import Any, Callable, Optional
 
 from ._passing import passed_over
+
+TYPE_CHECKING = False  # a program that trains nothing does not pay for typing
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Callable, Optional
 
 _MAX_PARAMETERS = 200
 _MAX_CHARACTERS = 200
