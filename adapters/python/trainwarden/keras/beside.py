@@ -7,7 +7,10 @@ is wanted this one runs before it, on the same state, and gives none of it away.
 
 from __future__ import annotations
 
+import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Callable
 
 import jax
@@ -46,14 +49,27 @@ class Beside:
         self.spent_ns = 0
 
     def is_possible(self, args: tuple[Any, ...]) -> bool:
-        return not outside.calls(self._traced.trace(*args).jaxpr)
+        with _drawing_nothing():
+            return not outside.calls(self._traced.trace(*args).jaxpr)
 
     def __call__(self, *args: Any) -> dict[str, Any]:
         compiled, begin = self._found_in._cache_size(), time.perf_counter_ns()
-        found: dict[str, Any] = jax.block_until_ready(self._found_in(*args))
+        with _drawing_nothing():
+            found: dict[str, Any] = jax.block_until_ready(self._found_in(*args))
         is_new = self._found_in._cache_size() != compiled
         self.spent_ns = 0 if is_new else time.perf_counter_ns() - begin
         return found
+
+
+@contextmanager
+def _drawing_nothing() -> Iterator[None]:
+    """A step that draws numbers of Python's or NumPy's while it is traced gets the same ones for the model's own."""
+    of_python, of_numpy = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
 
 
 class TrackedLoss:
