@@ -37,6 +37,16 @@ def test_what_a_step_does_outside_it_does_once(runner: Runner, way: str) -> None
     assert "error" not in done.attached.stderr
 
 
+def test_each_shape_is_compared_by_itself() -> None:
+    """A twin is compiled for each, and may round in another way in one of them alone: that of the last batch, say."""
+    from trainwarden.jax.twins import Program
+
+    program, batches = Program(lambda rows: rows, {}), [8, 8, 8, 8, 3, 8, 3]
+    asked = [program.is_to_be_compared(("loss",), (np.zeros((rows, 2)),), {}) for rows in batches]
+    assert asked == [True, True, False, True, True, False, True]
+    assert program.is_to_be_compared(("loss", "gradient"), (np.zeros((8, 2)),), {})
+
+
 def test_tensors_of_a_step_that_prints_are_captured(runner: Runner) -> None:
     trial = runner.captured("outside.py", "prints").trial
     assert trial.steps("train") == list(range(9))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections import Counter
 from typing import Any, Optional
 
 import jax
@@ -24,6 +25,7 @@ from .vetoing import Carried
 
 _MAX_COPIED_BYTES = 1 << 30  # of arguments that are given away by a call, to call twice
 _MAX_PLANS = 64  # of one function
+_MAX_SHAPES = 256
 _jit: Any = jax.jit
 
 
@@ -59,7 +61,7 @@ class Program:
         self.has_twin = True
         self.is_exact = True
         self.carried = Carried()
-        self._calls = 0
+        self._calls: Counter[Any] = Counter()  # that were captured, by what of a twin ran
         self.gives_away = any(name in options for name in ("donate_argnums", "donate_argnames"))
         self._signature = _signature_of(function)
         self._statics = Statics(self._signature, options)
@@ -105,10 +107,13 @@ class Program:
         if key in self._plans:
             self._stale[key] = self._plans.pop(key)
 
-    def is_to_be_compared(self) -> bool:
-        """At the next captured call. Each question is one."""
-        self._calls += 1
-        return self._calls & (self._calls - 1) == 0
+    def is_to_be_compared(self, kinds: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """At this captured call. Each question is one; each shape of the arguments is compiled by itself, and counted."""
+        key = (self._compiled(True, kinds), tuple(map(_form_of, jax.tree_util.tree_leaves((args, kwargs)))))
+        if key not in self._calls and len(self._calls) >= _MAX_SHAPES:
+            self._calls.clear()
+        self._calls[key] += 1
+        return self._calls[key] & (self._calls[key] - 1) == 0
 
     def call_twin(
         self, plain: Any, kinds: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -205,6 +210,10 @@ class Statics:
             return None
         given = tuple((number, args[number]) for number in sorted(self._numbers) if number < len(args))
         return given, tuple((name, kwargs[name]) for name in sorted(self._names) if name in kwargs)
+
+
+def _form_of(leaf: Any) -> Any:
+    return getattr(leaf, "shape", ()), getattr(leaf, "dtype", type(leaf))
 
 
 def _copied(leaf: Any) -> Any:

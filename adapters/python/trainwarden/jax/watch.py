@@ -76,7 +76,7 @@ class Watch:
                 if not program.is_exact:
                     captured, spent_ns = program.call_beside(plain, kinds, args, kwargs)
                     self._session.add_cost(spent_ns)
-                elif program.is_to_be_compared():
+                elif program.is_to_be_compared(kinds, args, kwargs):
                     others, captured = program.call_to_compare(plain, kinds, args, kwargs)
                 else:
                     return program.call_twin(plain, kinds, args, kwargs)
