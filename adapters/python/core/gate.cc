@@ -240,7 +240,10 @@ PyObject* look(PyObject* self, PyObject* const* arguments, std::size_t count_and
   const Gate& gate = gate_of(self);
   PyObject* const note = call_begins(gate, arguments, count_and_flag, names);
   PyObject* result = nullptr;
-  if (note == Py_None || (note != nullptr && gate.through == Py_None)) {
+  if (note == nullptr && gate.through != Py_None && PyErr_ExceptionMatches(PyExc_RecursionError) != 0) {
+    PyErr_Clear();  // the program is as deep as it may be, and may get by without us
+    result = pass(gate, arguments, count_and_flag, names);
+  } else if (note == Py_None || (note != nullptr && gate.through == Py_None)) {
     result = gate.through == Py_None ? new_ref(note) : pass(gate, arguments, count_and_flag, names);
   } else if (note != nullptr) {
     result = call_with_note(gate, note, arguments, count_and_flag, names);

@@ -25,6 +25,7 @@ class OperatorFeed:
         self._note_unseen = note_unseen
         self._stop: Optional[weakref.finalize[..., Any]] = None
         self._stacks = StackSampling(hook, note_unseen, device_memory)
+        _prepare()  # now, and not under a profiler of the program's, which would count what is tried
 
     def follow(self) -> None:
         """A step begins."""
@@ -53,6 +54,11 @@ class OperatorFeed:
 def _end(turn: int, stacks: StackSampling) -> None:
     stacks.stop()
     _core.end_feeding(turn)
+
+
+@guarded("find out whether operators can be recorded")
+def _prepare() -> None:
+    _find_obstacle()
 
 
 def _find_obstacle() -> str:
