@@ -140,7 +140,8 @@ def test_layouts_and_types(hook: trainwarden.Hook) -> None:
             self.register_buffer("conjugated", torch.tensor([1 + 2j, 3 - 1j]).conj())
             self.register_buffer("brain", torch.tensor([1.5, 2.5], dtype=torch.bfloat16))
             self.register_buffer("flags", torch.tensor([True, False]))
-            self.register_buffer("sparse", torch.eye(3).to_sparse())
+            self.register_buffer("sparse", 2 * torch.eye(3).to_sparse())
+            self.register_buffer("quantised", torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8))
             self.register_buffer("empty", torch.empty(0, 3))
             self.register_buffer("scalar", torch.tensor(7))
             self.weight = nn.Parameter(torch.ones(2))
@@ -154,7 +155,8 @@ def test_layouts_and_types(hook: trainwarden.Hook) -> None:
     assert trial.value("flags", 0).tolist() == [True, False]
     assert trial.shape("empty", 0) == (0, 3)
     assert trial.scalar("scalar", 0) == 7
-    assert not trial.has_tensor("sparse")
+    assert trial.value("sparse", 0).tolist() == [2, 2, 2], "by the values that it holds"
+    assert not trial.has_tensor("quantised")
     assert [(loss.cause, loss.count) for loss in hook.report().losses] == [("unsupported", 1)]
 
 
