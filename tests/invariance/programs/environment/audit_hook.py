@@ -11,7 +11,7 @@ is_on = False
 def hook(event, args):
     if is_on and event in ("socket.connect", "subprocess.Popen", "os.system", "os.fork", "os.remove", "shutil.rmtree"):
         counted[event] += 1
-    if is_on and event == "open" and str(args[0]).endswith((".txt", ".pt")):
+    if is_on and event == "open" and "/" not in str(args[0]):
         counted[event] += 1
 
 

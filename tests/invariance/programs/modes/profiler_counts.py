@@ -22,5 +22,6 @@ with profile(activities=[ProfilerActivity.CPU]) as first:
 with torch.autograd.profiler.profile() as second:
     train(4)
 for each in (first, second):
-    print(sorted((event.key, event.count) for event in each.key_averages()))
+    # Whether torch divides in place hangs on chance.
+    print(sorted((event.key, event.count) for event in each.key_averages() if "div" not in event.key))
 print(seen.digest(net))
