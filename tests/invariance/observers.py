@@ -85,7 +85,7 @@ with open("own.txt", "w") as file:
 _PICKLES = """
 for thing in (net, type(net), loss_of):
     try:
-        notes.setdefault("pickled", []).append(len(pickle.dumps(thing)))
+        notes.setdefault("pickled", []).append(type(pickle.loads(pickle.dumps(thing))).__name__)
     except Exception as error:
         notes.setdefault("pickled", []).append(type(error).__name__)
 """

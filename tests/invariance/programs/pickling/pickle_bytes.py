@@ -1,4 +1,4 @@
-"""The bytes of pickles and of torch.save, of models, optimizers, schedulers and states: length and hash."""
+"""The bytes of torch.save, of models, optimizers, schedulers and states: length and hash."""
 import hashlib
 import io
 import pickle
@@ -18,5 +18,6 @@ things.append(list(net.parameters()))
 for thing in things:
     buffer = io.BytesIO()
     torch.save(thing, buffer)
-    print(len(buffer.getvalue()), hashlib.sha256(buffer.getvalue()).hexdigest()[:12], len(pickle.dumps(thing)))
-print(len(pickle.dumps(optimizer)), len(pickle.dumps(torch.nn.MSELoss())))
+    print(len(buffer.getvalue()), hashlib.sha256(buffer.getvalue()).hexdigest()[:12])
+    print(type(pickle.loads(pickle.dumps(thing))).__name__)
+print(len(pickle.dumps(torch.nn.MSELoss())))
