@@ -15,6 +15,7 @@ from typing import Any, Callable, Optional, Union
 from . import _core, _spool
 from ._ending import at_end
 from .errors import Error, opening
+from .faults import say
 from .guard import StepAdvice
 from .options import Collection, KeepLike, Mode, SaveLike, options_json
 
@@ -305,7 +306,7 @@ class Hook(_core.Hook):
         try:
             super().close()
         except Error as problem:
-            _logger.warning("the run could not be closed: %s", problem)
+            say(f"warning: the run could not be closed: {problem}")
 
     def _write_black_box(self, error: BaseException | None) -> None:
         """Writes the steps before an unhandled error. Ctrl-C and sys.exit() are no errors."""

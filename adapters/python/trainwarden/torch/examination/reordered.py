@@ -26,7 +26,7 @@ class Reordered:
         """A data loader has given this."""
         if self._drawn is None:
             found = [each for each in tensors_in(batch) if _is_comparable(each)]
-            self._drawn = found[:_MAX_TENSORS]
+            self._drawn = [each.detach() for each in found[:_MAX_TENSORS]]
 
     def see_input(self, value: torch.Tensor) -> None:
         self._input = self._order_of(value)

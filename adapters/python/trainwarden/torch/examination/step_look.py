@@ -64,6 +64,7 @@ class StepLook:
     def let_go(self) -> None:
         """What is held of the program's step is given back."""
         self._kept_inputs = []
+        self._order = Reordered()
         if self.modules is not None:
             self.modules.let_go()
 
