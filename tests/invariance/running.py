@@ -20,6 +20,8 @@ _RULE_FIRED = 3  # exit code of `trainwarden run` where the program itself ended
 _HUNG = -1000  # also in batch.py
 # What a process that imports torch itself has of memory besides: a fork has it only where it touches it.
 _SHARED_MIB = 100.0
+# What a fork has twice of the package, as it writes counts of references into what its parent has imported.
+_COPIED_MIB = 16.0
 _OWN_LINE = b"trainwarden:"
 
 
@@ -75,7 +77,8 @@ class Runner:
             command = [self.cli, "run", "--name", "r", "--runs", str(runs), *judged, "--", *command]
         environment = _environment(base, base / "home")
         done = subprocess.run(command, cwd=base, env=environment, capture_output=True, text=True, start_new_session=True)
-        seen = [_of_fork(base, json.loads(line)) for line in done.stdout.splitlines()]
+        besides_mib = _SHARED_MIB - (_COPIED_MIB if rules is not None else 0.0)
+        seen = [_of_fork(base, json.loads(line), besides_mib) for line in done.stdout.splitlines()]
         if len(seen) != len(programs):
             raise RuntimeError(f"a batch ended after {len(seen)} of {len(programs)} programs: {done.stderr[-500:]}")
         for each in (base, runs):
@@ -124,12 +127,12 @@ class Runner:
         return (128 - code if code < 0 else code), used
 
 
-def _of_fork(base: Path, ended: dict[str, float]) -> Seen:
-    """What a program of a batch showed."""
+def _of_fork(base: Path, ended: dict[str, float], besides_mib: float) -> Seen:
+    """What a program of a batch showed. `besides_mib`: what it would have of memory more in a process of its own."""
     own = base / str(ended["number"])
     out, err = ((own / name).read_bytes() if (own / name).exists() else b"" for name in ("out", "err"))
     files = sorted(_listing(own, own / "folder") + _listing(own, own / "tmp"))
-    peak_mib = ended["peak_kib"] / 1024 + _SHARED_MIB
+    peak_mib = ended["peak_kib"] / 1024 + besides_mib
     times = ended["seconds"], ended["cpu_seconds"]
     return Seen(int(ended["code"]), out, without_own_lines(err), *times, peak_mib, files)
 

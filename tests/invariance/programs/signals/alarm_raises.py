@@ -15,8 +15,8 @@ signal.signal(signal.SIGALRM, ring)
 net = seen.small_net()
 caught = 0
 for _ in range(8):
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
         seen.train(net, 100000)
     except TimeIsUp:
         caught += 1
