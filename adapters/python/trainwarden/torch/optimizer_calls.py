@@ -15,6 +15,7 @@ from .compiling import is_compiling
 from .exchange import innermost, put_around
 from .gates import Around
 from .listeners import board
+from .own_update import OwnUpdate
 
 _thread = threading.get_ident
 
@@ -80,6 +81,8 @@ def sees_steps_of(optimizer: Optimizer) -> bool:
     """Are listeners notified of its step()? Not of one that only passes on to another optimizer, as those of
     accelerate and Lightning do: torch has hooks for the classes whose __init__ is its own."""
     step = type(optimizer).step
+    if type(optimizer) is OwnUpdate:
+        return True
     return getattr(step, "hooked", False) or getattr(step, "_trainwarden", False)
 
 

@@ -7,13 +7,11 @@ of them are compared. An optimizer that never steps stands for the program's own
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import Any, Optional
 
 import torch
-from torch.optim import Optimizer
 
-from . import listeners
+from .own_update import OwnUpdate
 
 # So many parameters are compared, and elements of each.
 _SAMPLE = 4
@@ -24,26 +22,6 @@ _MAX_NODES = 20_000
 _MAX_SEARCHES = 16
 # After so many backward passes in a row that changed nothing the weights are let go.
 _PATIENCE = 256
-
-
-class OwnUpdate(Optimizer):  # type: ignore[misc]
-    """Stands for the program's own code: has its parameters, keeps none of them alive, and never steps."""
-
-    def __init__(self, parameters: list[torch.Tensor]) -> None:
-        self._weak: list[weakref.ref[torch.Tensor]] = []
-        super().__init__([{"params": parameters}], {})
-        self._weak = [weakref.ref(each) for each in parameters]
-
-    @property
-    def param_groups(self) -> list[dict[str, Any]]:
-        return [{"params": [each for each in (reference() for reference in self._weak) if each is not None]}]
-
-    @param_groups.setter
-    def param_groups(self, groups: list[dict[str, Any]]) -> None:
-        """Optimizer's own __init__ would keep the parameters there."""
-
-    def step(self, closure: Optional[Callable[[], Any]] = None) -> None:
-        return None
 
 
 class OwnUpdates:
@@ -62,7 +40,7 @@ class OwnUpdates:
         if self.optimizer is not None:
             return False
         if self.have_stepped():
-            self.optimizer = listeners.call_unheard(OwnUpdate, self._living())
+            self.optimizer = OwnUpdate(self._living())
             return True
         if isinstance(tensors, torch.Tensor) and not self._living() and self._searches < _MAX_SEARCHES:
             self._searches += 1

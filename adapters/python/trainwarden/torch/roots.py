@@ -26,6 +26,7 @@ from .module_tree import (
     parameters_of_module,
 )
 from .naming import class_name, variable_name
+from .own_update import OwnUpdate
 from .wrappers import Paths, is_wrapper, stands_in, unwrapped
 
 
@@ -149,7 +150,7 @@ class Living:
     def _list_for(self, kind: type) -> Optional[list[Any]]:
         if issubclass(kind, torch.nn.Module):
             return self.modules
-        return self.optimizers if issubclass(kind, Optimizer) else None
+        return self.optimizers if issubclass(kind, Optimizer) or kind is OwnUpdate else None
 
     def roots(self) -> list[tuple[torch.nn.Module, list[torch.nn.Module]]]:
         """Models with parameters that lie in no other module, each with its wrappers."""

@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 from ..frames import is_program
 from ..module_tree import children_of, is_module, modules_of, named_modules, parameters_of_module
 from ..naming import class_name
-from ..own_updates import OwnUpdate
+from ..own_update import OwnUpdate
 from ..roots import Model
 from .weights import settings_of
 
