@@ -26,16 +26,43 @@ class Around(NamedTuple):
     fails: Optional[Callable[[Any], None]] = None
 
 
+class _Ours:
+    """What a function of Python calls around torch's, once hidden from torch.compile, which would compile it."""
+
+    def __init__(self, around: Around) -> None:
+        self.begins, self.ends, self.fails = around
+        _all_of_ours.append(self)
+        if _hide is not None:
+            self.hide(_hide)
+
+    def hide(self, hide: Callable[[Any], Any]) -> None:
+        self.begins = hide(self.begins)
+        self.ends = hide(self.ends) if self.ends is not None else None
+        self.fails = hide(self.fails) if self.fails is not None else None
+
+
+_all_of_ours: list[_Ours] = []
+_hide: Optional[Callable[[Any], Any]] = None
+
+
+def hide_from_compiler(hide: Callable[[Any], Any]) -> None:
+    """hide(function) gives what torch.compile leaves alone, with all that it calls, now and for what is put later."""
+    global _hide
+    _hide = hide
+    for each in _all_of_ours:
+        each.hide(hide)
+
+
 def _in_python(through: Callable[..., Any], around: Around) -> Callable[..., Any]:
     """What a gate does, as a function that torch.compile can look at. It asks about that first: torch.compile guards all
     that is read before, and compiles again when it has changed."""
-    begins, ends, fails = around
+    ours = _Ours(around)
 
     @functools.wraps(through)
     def call(*args: Any, **kwargs: Any) -> Any:
         if CAN_COMPILE and is_compiling():
             return through(*args, **kwargs)
-        note = begins(*args, **kwargs)
+        note = ours.begins(*args, **kwargs)
         if note is None:
             return through(*args, **kwargs)
         if type(note) is tuple and len(note) == 3:
@@ -43,11 +70,11 @@ def _in_python(through: Callable[..., Any], around: Around) -> Callable[..., Any
         try:
             result = through(*args, **kwargs)
         except BaseException:
-            if fails is not None:
-                fails(note)
+            if ours.fails is not None:
+                ours.fails(note)
             raise
-        if ends is not None:
-            ends(note, result)
+        if ours.ends is not None:
+            ours.ends(note, result)
         return result
 
     return call

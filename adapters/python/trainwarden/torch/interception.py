@@ -224,9 +224,17 @@ def _hide_from_compiler() -> None:
     set_strategy = getattr(eval_frame, "set_code_exec_strategy", None)
     if set_strategy is None:  # torch < 2.6
         _board.notify = eval_frame.DisableContext()(notify)
-    else:
-        skip = eval_frame.FrameAction.SKIP
-        set_strategy(notify.__code__, eval_frame.FrameExecStrategy(skip, skip))
+        gates.hide_from_compiler(lambda function: eval_frame.DisableContext()(function))
+        return
+    skip = eval_frame.FrameAction.SKIP
+    whole = eval_frame.FrameExecStrategy(skip, skip)
+
+    def hide(function: Any) -> Any:
+        set_strategy(function.__code__, whole)
+        return function
+
+    hide(notify)
+    gates.hide_from_compiler(hide)
 
 
 @faults.guarded("remove the gates when torch.compile begins")
