@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import fcntl
+import io
 import json
 import os
 import queue
@@ -121,7 +122,8 @@ class Checkpoints:
 
 def _path_of(file: Any) -> Optional[str]:
     """The absolute path of the file that torch.save writes; None when that is no file of its own."""
-    name = file if isinstance(file, (str, os.PathLike)) else getattr(file, "name", None)
+    is_plain = type(file) in (io.BufferedWriter, io.BufferedRandom, io.FileIO)  # a class of the program's is not asked
+    name = file.name if is_plain else file
     if not isinstance(name, (str, os.PathLike)):
         return None
     path = os.path.abspath(os.fspath(name))
