@@ -356,7 +356,7 @@ PyObject* represent(PyObject* self) {
   return gate.through == Py_None ? PyUnicode_FromString("<Gate>") : PyObject_Repr(gate.through);
 }
 
-// What a gate does not have itself it has from the function that it stands in for, its class first.
+// A gate has its class, and each attribute that is not its own, from the function that it stands in for.
 PyObject* attribute(PyObject* self, PyObject* name) {
   const Gate& gate = gate_of(self);
   const bool stands_in = gate.through != nullptr && gate.through != Py_None;

@@ -35,7 +35,7 @@ _MAX_LOOKS = 50
 _LOWEST_PRIORITY = 19
 
 Named = list[tuple[str, torch.Tensor]]
-# What was found, and the file, by which its name is known once the program is done with it.
+# Each answer is the file, which knows its name once the program is done with it, and the findings.
 Answers = queue.SimpleQueue[tuple["_OpenFile", dict[str, Any]]]
 # Descriptors from here on: the program's next file gets the number that it would have without us.
 _HIGH_DESCRIPTORS = 512

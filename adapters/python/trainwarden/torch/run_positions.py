@@ -19,7 +19,7 @@ _FILE = "positions.jsonl"
 # The end of an archive of torch.save lists the checksums of all that is in it.
 _TAIL_BYTES = 64 << 10
 MAX_NOTE_BYTES = 4096
-# Of a file that has grown to so many bytes the newest notes are kept, about two hundred.
+# A file that grows beyond this many bytes keeps its newest notes, about two hundred.
 _MAX_BYTES = 64 << 10
 _KEPT_BYTES = _MAX_BYTES // 2
 _MODES = ("train", "eval", "predict")
@@ -82,7 +82,7 @@ class RunPositions:
         except OSError:  # nobody has saved anything
             return None
         found = [each for each in map(_read_line, notes) if each is not None and each[0] == content]
-        # What is saved again and again without a change, as options are, is no state of a training.
+        # A file that is saved again and again without a change, as options are, holds no state of a training.
         are_one = len({position.mode_steps.get("train", 0) for _, position in found}) == 1
         return found[-1][1] if are_one else None
 

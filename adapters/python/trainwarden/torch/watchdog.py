@@ -15,7 +15,7 @@ _WINDOW_SECONDS = 20.0
 _START_SECONDS = 1.0
 # The share of a window that our work may take, or so many times the budget that the user has asked for.
 _MAX_SHARE, _TIMES_BUDGET = 0.05, 3.0
-# What one examined step may leave behind in the memory of the process.
+# One examined step may leave this much behind in the memory of the process.
 _MAX_GROWN_BYTES = 256 << 20
 
 

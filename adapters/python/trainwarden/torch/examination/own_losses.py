@@ -19,7 +19,7 @@ _SCALINGS = ("Mean", "Sum", "Div", "Mul", "Neg", "Add", "Sqrt", "View", "Squeeze
              "Clone", "Alias", "Unsafe")  # fmt: skip
 # Between an output of the model and what is compared.
 _VIEWS = ("View", "Squeeze", "Unsqueeze", "Reshape", "Unsafe", "Alias", "Clone", "ToCopy", "Select", "Slice", "T")
-# Of a target's size so much may be lost to rounding.
+# Rounding may take this share of a target's size.
 _LOST = 0.01
 _MAX_NODES = 24
 _MARK = "trainwarden.output"
