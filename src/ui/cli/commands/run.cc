@@ -252,13 +252,15 @@ std::string last_printed_line(const std::filesystem::path& file) {
 }
 
 // Why a program that has ended has no run, or nothing of a training in it. Whether it trains at all is asked only where
-// it ended well: another one may have failed before it came to that.
+// it ended well: another one may have failed before it came to that. What could never be seen is said in any case.
 std::string why_nothing_came(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
   const int code = result.exit.shell_code();
   if (code == 0 || result.judging.stop_requested) return explain_missing_run(options.command, options.attach);
   const std::string line = plan.output.empty() ? std::string() : last_printed_line(plan.output);
-  return fmt::format("it ended with {} before any training was seen{}{}", events::exit_text(code),
-                     line.empty() ? "" : ": ", line);
+  const std::string end = fmt::format("it ended with {} before any training was seen{}{}", events::exit_text(code),
+                                      line.empty() ? "" : ": ", line);
+  const bool hides_its_program = options.attach == "auto" && !find_watched_word(options.command);
+  return hides_its_program ? end + "; " + explain_missing_run(options.command, options.attach) : end;
 }
 
 void print_missing_run(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
@@ -423,8 +425,10 @@ int act(const RunOptions& options) {
       judge_later_trainings(earlier, runs_beside(plan->run), judging->places.beside, options.rules.mute);
   if (result->run_appeared) emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan->run));
   if (result->mirror && result->run_appeared) finish_mirror(*result->mirror, plan->mirror);
-  if (options.exit_record.empty()) process::end_by_the_same_signal(result->exit);
-  return run_exit_code(*result, inside.any_fired() || has_fired_later);
+  const int code = run_exit_code(*result, inside.any_fired() || has_fired_later);
+  const bool is_programs_own = code == result->exit.shell_code();  // it was not stopped by a rule
+  if (is_programs_own && options.exit_record.empty()) process::end_by_the_same_signal(result->exit);
+  return code;
 }
 
 }  // namespace
