@@ -9,6 +9,7 @@ import torch
 from torch.optim import Optimizer
 
 from . import interception, optimizer_calls
+from .holders import Holders
 from .identity import IdentitySet
 from .module_tree import is_training, modules_of, parameters_of_module
 from .roots import Living, Model, is_trained, parameters_of, prefix_for
@@ -26,7 +27,8 @@ class KnownModel(Model):
 
 
 class Models:
-    """The models that were found, in the order of their finding. Keeps none of them alive."""
+    """The models that were found, in the order of their finding, but for those that other threads train. Keeps none of
+    them alive."""
 
     def __init__(self) -> None:
         self._models: list[KnownModel] = []
@@ -34,26 +36,49 @@ class Models:
         self._watched: set[int] = set()  # ids of entries
         self.any_trained = False  # an optimizer was there
         self._optimizers = IdentitySet()
+        self._holders = Holders()
+        self._have_moved = False  # an optimizer went to another thread since they were looked for
 
     def __iter__(self) -> Iterator[KnownModel]:
         return iter(self._models)
 
-    def look(self) -> list[Optimizer]:
-        """Looks for models and optimizers among all living objects; gives the optimizers that are new."""
+    def look(self, called: Optional[torch.nn.Module] = None) -> list[Optimizer]:
+        """Looks for models and optimizers among all living objects; gives the optimizers that are new. `called`: the
+        module with whose call this thread begins to train."""
         living = Living()
         stepping = [each for each in living.optimizers if optimizer_calls.sees_steps_of(each)]
-        optimizers = {id(each): each for each in stepping if hasattr(each, "param_groups")}
+        whole = [each for each in stepping if hasattr(each, "param_groups")]
+        self._take_those_of(called, whole)
+        optimizers = {id(each): each for each in whole if self._holders.is_here(each)}
+        others = [each for each in whole if id(each) not in optimizers]
         new = [each for each in optimizers.values() if each not in self._optimizers]
-        self._optimizers.update(new)
-        self._models = [model for model in self._models if model.module is not None]
-        roots = living.roots()
-        self._add_new([root for root in roots if self.model_of(root[0]) is None], parameters_of(optimizers.values()))
+        self._optimizers = IdentitySet([*self.optimizers(), *new])
+        self._have_moved = False
+        trained = parameters_of(optimizers.values())
+        elsewhere = parameters_of(others) - trained
+        self._keep([model for model in self._models if not is_elsewhere(model.module, elsewhere, trained)])
+        roots = [root for root in living.roots() if not is_elsewhere(root[0], elsewhere, trained)]
+        self._add_new([root for root in roots if self.model_of(root[0]) is None], trained)
         for module, wrappers in roots:
             for entry in (module, *wrappers):
                 self._watch(self._by_entry[id(module)], entry)
         self._match(list(optimizers.values()))
         self.any_trained = self.any_trained or bool(optimizers)
         return new
+
+    def _take_those_of(self, called: Optional[torch.nn.Module], optimizers: list[Optimizer]) -> None:
+        """The main thread may have made the optimizer of the module that this thread calls."""
+        for each in self._holders.takeable(optimizers) if called is not None else ():
+            if is_trained(called, parameters_of([each])):
+                self._holders.used(each)
+
+    def _keep(self, models: list[KnownModel]) -> None:
+        """These and no others."""
+        for model in self._models:
+            if all(each is not model for each in models):
+                for entry in model.entries:
+                    self._ignore(id(entry))
+        self._models = models
 
     def _add_new(self, roots: list[tuple[torch.nn.Module, list[torch.nn.Module]]], trained: set[int]) -> None:
         """Names new models. The only one, or the only one that is trained, has no prefix."""
@@ -92,10 +117,19 @@ class Models:
             model.trained_by |= {id(each) for each in optimizers if own & parameters_of([each])}
 
     def optimizers(self) -> list[Optimizer]:
-        return list(self._optimizers)
+        """Those with which this thread trains, or with which none does yet."""
+        return [each for each in self._optimizers if self._holders.is_here(each)]
 
     def knows(self, optimizer: Optimizer) -> bool:
-        return optimizer in self._optimizers
+        """Is it known, and are all that are known still this thread's?"""
+        return optimizer in self._optimizers and not self._have_moved
+
+    def made(self, optimizer: Optimizer) -> None:
+        self._holders.made(optimizer)
+
+    def used(self, optimizer: Optimizer) -> None:
+        """This thread steps with it."""
+        self._have_moved = self._holders.used(optimizer) or self._have_moved
 
     def adopt(self, module: torch.nn.Module) -> bool:
         """Is it a model, a wrapper or a part of one? Some are used through a part, which counts as the model then."""
@@ -118,3 +152,10 @@ class Models:
             module = model.module
             if module is not None and id(optimizer) in model.trained_by and not is_training(module):
                 model.trains_in_eval = True
+
+
+def is_elsewhere(module: Optional[torch.nn.Module], elsewhere: set[int], trained: set[int]) -> bool:
+    """Is it trained by other threads alone, or gone? By the ids of parameters that others train, and that this one does."""
+    if module is None:
+        return True
+    return bool(elsewhere) and is_trained(module, elsewhere) and not is_trained(module, trained)

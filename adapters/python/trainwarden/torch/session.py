@@ -225,11 +225,13 @@ class Session(SignalListener, Training):
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
         self._has_news = True  # it is not whole yet
+        self._models.made(optimizer)
         self._own.forget()
         if self._recorder is not None:
             self._recorder.examiner.optimizer_made()
 
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
+        self._models.used(optimizer)
         recorder = self._recorder or self._open_for(None)
         if recorder is None or not self._enter(optimizer):
             return
@@ -329,7 +331,7 @@ class Session(SignalListener, Training):
         if module is not None and is_of_keras(module) and not (self._has_news or is_trained):
             self._of_keras = weakref.ref(module)
             return None
-        optimizers = self._models.look()
+        optimizers = self._models.look(module)
         begins = self._models.any_trained if module is None else self._models.adopt(module)
         if not begins:
             return None
