@@ -7,6 +7,7 @@ from typing import Any, Callable, Optional
 import torch
 
 from .._core import dtype_code
+from .contents import has_own_operators, is_tensor
 
 _DTYPE_NAMES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
@@ -69,7 +70,8 @@ class Bridge:
         """Saves the tensor under this number if it is wanted.
 
         A sparse one stands there by the values that it holds, as they lie in memory. One whose memory cannot be read
-        (quantised, another device) is counted as unsupported; one that has no values at all is passed over.
+        (quantised, another device, a class with operators of its own) is counted as unsupported; one that has no values
+        at all is passed over.
         """
         code = _PLAIN_CODES.get(tensor.dtype)
         if code is None or type(tensor) not in _PLAIN or tensor.layout is not torch.strided:
@@ -92,6 +94,9 @@ class Bridge:
 
     def _save_other(self, tensor_id: int, tensor: torch.Tensor) -> None:
         tensor = _local(tensor)
+        if has_own_operators(type(tensor)):
+            self._count_unsupported(tensor_id)
+            return
         if hasattr(tensor, "trigger_wait"):  # AsyncCollectiveTensor: what a collective operation writes, which may still run
             if not self._hook.wants(tensor_id):
                 return
@@ -103,7 +108,7 @@ class Bridge:
         device = _device_of(tensor)
         code = _CODES.get(tensor.dtype)
         if code is None or device is None or tensor.layout is not torch.strided or tensor.is_quantized:
-            self._save_memory(tensor_id, 0, _UINT8, (0,), None, _EXTENSION)
+            self._count_unsupported(tensor_id)
             return
         with torch.no_grad():
             plain = tensor.resolve_conj().resolve_neg()
@@ -113,11 +118,14 @@ class Bridge:
         stream = _stream_of(index) if device == _GPU else 0
         self._save_memory(tensor_id, plain.data_ptr(), code, tuple(plain.shape), plain.stride(), device, index, stream)
 
+    def _count_unsupported(self, tensor_id: int) -> None:
+        self._save_memory(tensor_id, 0, _UINT8, (0,), None, _EXTENSION)
+
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:
     """The part of a distributed tensor (DTensor) in this process."""
     local = getattr(tensor, "_local_tensor", None)
-    return local if isinstance(local, torch.Tensor) else tensor
+    return local if is_tensor(local) else tensor
 
 
 def _held_by(tensor: torch.Tensor) -> torch.Tensor:

@@ -15,6 +15,7 @@ import torch
 
 from . import flight_recorder
 from .collectives import NAMES
+from .contents import is_tensor
 from .frames import variables_of
 
 _MAX_GROUPS = 32
@@ -44,7 +45,7 @@ def current_call(frame: Optional[FrameType]) -> Optional[Call]:
         return None
     variables = variables_of(frames[outermost])
     tensor = variables.get("tensor")
-    sizes = [int(size) for size in tensor.shape][:8] if isinstance(tensor, torch.Tensor) else None
+    sizes = [int(size) for size in tensor.shape][:8] if is_tensor(tensor) else None
     return Call(outermost, variables.get("group"), sizes)
 
 

@@ -12,6 +12,7 @@ import torch
 from torch.autograd import Variable
 
 from .._imports import when_imported
+from .contents import is_tensor
 from .exchange import innermost, is_plain, put_around
 from .gates import Around
 
@@ -64,8 +65,8 @@ class EndOfBackward:
     def begin(self, tensors: Any) -> None:
         """backward() is called on these, or on the only one."""
         self.end()
-        root = tensors if isinstance(tensors, torch.Tensor) else next(iter(tensors or ()), None)
-        if isinstance(root, torch.Tensor) and root.requires_grad and _has_others():
+        root = tensors if is_tensor(tensors) else next(iter(tensors or ()), None)
+        if is_tensor(root) and root.requires_grad and _has_others():
             self._handle = root.register_hook(self._ask)
 
     def _ask(self, gradient: torch.Tensor) -> None:

@@ -8,18 +8,29 @@ from __future__ import annotations
 import types
 from collections import UserDict
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
 
 # Deeper nested inputs and outputs are not looked into, nor more than so many items in all.
 _MAX_DEPTH = 8
 _MAX_ITEMS = 512
 
 
-def is_tensor(value: Any) -> bool:
-    """By its class alone: isinstance() also asks the object, which may be a proxy."""
-    return issubclass(type(value), torch.Tensor)
+def is_tensor(value: object) -> TypeGuard[torch.Tensor]:
+    """By its class alone: isinstance() also asks the object, which may be a proxy. No tensor with operators of its own."""
+    kind = type(value)
+    return kind is torch.Tensor or (issubclass(kind, torch.Tensor) and not has_own_operators(kind))
+
+
+def has_own_operators(kind: type) -> bool:
+    """Would an operator of ours run code of the program or of a library (__torch_dispatch__)? What torch itself has made
+    so, as DTensor, computes what it stands for."""
+    maker = next((each for each in kind.__mro__ if "__torch_dispatch__" in vars(each)), torch.Tensor)
+    return maker.__module__.partition(".")[0] != "torch"
 
 
 def is_plain_tensor(value: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Optional
 import torch
 from torch.optim import Optimizer
 
+from .contents import is_tensor
 from .naming import class_name
 from .roots import Model, parameters_of
 from .sharding import describe_shards
@@ -84,7 +85,7 @@ def _describe_group(group: dict[str, Any]) -> dict[str, Any]:
 
 def _number_of(setting: Any) -> Optional[float]:
     """None for what is no number: Adafactor has a pair of epsilons, and no learning rate where it finds its own."""
-    is_number = isinstance(setting, (int, float)) or (isinstance(setting, torch.Tensor) and setting.numel() == 1)
+    is_number = isinstance(setting, (int, float)) or (is_tensor(setting) and setting.numel() == 1)
     return float(setting) if is_number else None
 
 

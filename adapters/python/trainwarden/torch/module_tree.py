@@ -11,11 +11,15 @@ from typing import Any
 
 import torch
 
-from .contents import attributes_of, is_tensor
+from .contents import attributes_of
 
 
 def is_module(value: Any) -> bool:
     return issubclass(type(value), torch.nn.Module)
+
+
+def _is_tensor(value: Any) -> bool:
+    return issubclass(type(value), torch.Tensor)
 
 
 def is_script(module: Any) -> bool:
@@ -57,7 +61,7 @@ def named_parameters(root: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]
     for path, module in named_modules(root):
         own = list(module.named_parameters(recurse=False)) if is_script(module) else _table(module, "_parameters")
         for name, parameter in own:
-            if is_tensor(parameter) and id(parameter) not in seen:
+            if _is_tensor(parameter) and id(parameter) not in seen:
                 seen.add(id(parameter))
                 yield (f"{path}.{name}" if path else name), parameter
 
@@ -70,7 +74,7 @@ def own_parameters(module: torch.nn.Module) -> list[torch.Tensor]:
     """Those that lie in none of the modules below it."""
     if is_script(module):
         return list(module.parameters(recurse=False))
-    return [parameter for _, parameter in _table(module, "_parameters") if is_tensor(parameter)]
+    return [parameter for _, parameter in _table(module, "_parameters") if _is_tensor(parameter)]
 
 
 def has_parameters(root: torch.nn.Module) -> bool:
@@ -81,7 +85,7 @@ def buffers_of(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
     """Its own, by key."""
     if is_script(module):
         return list(module.named_buffers(recurse=False))
-    return [(name, value) for name, value in _table(module, "_buffers") if is_tensor(value)]
+    return [(name, value) for name, value in _table(module, "_buffers") if _is_tensor(value)]
 
 
 def _table(module: torch.nn.Module, name: str) -> list[tuple[str, Any]]:

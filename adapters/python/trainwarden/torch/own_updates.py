@@ -11,6 +11,7 @@ from typing import Any, Optional
 
 import torch
 
+from .contents import is_tensor
 from .own_update import OwnUpdate
 
 # So many parameters are compared, and elements of each.
@@ -42,7 +43,7 @@ class OwnUpdates:
         if self.have_stepped():
             self.optimizer = OwnUpdate(self._living())
             return True
-        if isinstance(tensors, torch.Tensor) and not self._living() and self._searches < _MAX_SEARCHES:
+        if is_tensor(tensors) and not self._living() and self._searches < _MAX_SEARCHES:
             self._searches += 1
             self._parameters = [weakref.ref(each) for each in _leaves_of(tensors)]
         return False
@@ -90,7 +91,7 @@ def _leaves_of(root: torch.Tensor) -> list[torch.Tensor]:
             continue
         seen.add(node)
         leaf = getattr(node, "variable", None)
-        if isinstance(leaf, torch.Tensor):
+        if is_tensor(leaf):
             leaves.append(leaf)
         open_nodes += [each for each, _ in node.next_functions]
     return leaves

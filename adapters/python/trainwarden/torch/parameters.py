@@ -10,6 +10,7 @@ import torch
 from torch.optim import Optimizer
 
 from .bridge import Bridge
+from .contents import is_tensor
 from .naming import keys_of
 from .roots import Model, NamedParameter
 
@@ -144,14 +145,14 @@ class ParameterTable:
         for slot in self.slots_for(parameters):
             parameter = parameters[slot.index]
             for key, value in (optimizer.state.get(parameter) or {}).items():
-                is_laid_out_alike = isinstance(value, torch.Tensor) and value.shape == parameter.shape
+                is_laid_out_alike = is_tensor(value) and value.shape == parameter.shape
                 self._save_state_value(slot, str(key), slot.part_of(value) if is_laid_out_alike else value)
         self._has_named_state = True
 
     def _save_state_value(self, slot: Slot, key: str, value: Any) -> None:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             value = torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)
-        if not isinstance(value, torch.Tensor):
+        if not is_tensor(value):
             return
         tensor_id = slot.state.get(key)
         if tensor_id is None:

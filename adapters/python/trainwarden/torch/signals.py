@@ -20,6 +20,7 @@ from . import interception, listeners
 from .bad_samples import Taken, look
 from .bridge import Bridge
 from .checkpoints import Checkpoints
+from .contents import is_tensor
 from .descriptions import Descriptions, describe_loader
 from .memory_use import MemoryUse
 from .module_tree import is_training, modules_of, parameters_of_module
@@ -190,14 +191,14 @@ class Signals:
         self.saw(Call.CLIP)
         if limit is not None and math.isfinite(limit):  # an infinite one is how programs ask for the norm alone
             self._note("clip/limit", float(limit))
-        if isinstance(norm, torch.Tensor):
+        if is_tensor(norm):
             self._bridge.save(self._id_of("clip/norm"), norm.detach())
         elif norm is not None:
             self._note("clip/norm", float(norm))
 
     def scaler_steps(self, scaler: Any, optimizer: Any) -> None:
         scale = getattr(scaler, "_scale", None)
-        if isinstance(scale, torch.Tensor):
+        if is_tensor(scale):
             self._bridge.save(self._id_of("amp/scale"), scale)
         # One that is fused leaves its step out by itself, where nobody can see it.
         self._scaled = None if getattr(optimizer, "_step_supports_amp_scaling", False) else id(optimizer)
@@ -318,7 +319,7 @@ class Signals:
 
     def _save_rate(self, name: str, rate: Any) -> None:
         tensor_id = self._id_of(name)
-        if isinstance(rate, torch.Tensor):
+        if is_tensor(rate):
             self._bridge.save(tensor_id, rate.detach())
         elif rate is not None:
             self._hook.save_scalar(_PREFIX + name, float(rate))

@@ -150,7 +150,10 @@ void BudgetGovernor::account(const Step& step) {
 void BudgetGovernor::learn_from_kept(const Step& step) {
   const StepDemand& demand = step.demand;
   const auto capture_ns = static_cast<double>(step.capture_ns);
-  const double cost_ns = std::max(capture_ns - idle_ns_, 0.0);
+  // A step that keeps something costs no less than one that keeps nothing. Where none keeps nothing this is how it shows
+  // that those before were dear for another reason, as when operators were recorded in them.
+  idle_ns_ = std::min(idle_ns_, capture_ns);
+  const double cost_ns = capture_ns - idle_ns_;
   if (demand.wanted) {
     learn_cost(cost_ns);
   } else if (demand.boxed && !demand.listed) {

@@ -229,6 +229,7 @@ struct Costs {
   double signals = 0;
   double weights_beside = 0;
   std::function<double(std::int64_t step)> interruption = [](std::int64_t) { return 0.0; };  // of what is kept
+  std::int64_t recorded_steps = 0;  // of the first ones the operators are recorded, which costs 20 ms a step
 };
 struct Kept {
   double share = 0;
@@ -250,7 +251,8 @@ Kept train_with(const Costs& costs, std::int64_t steps) {
     demand.signals = costs.signals > 0 && (step % restraint.signals_factor == 0 || demand.wanted);
     const double kept_cost = (demand.losses ? costs.losses : 0) + (demand.signals ? costs.signals : 0) +
                              (demand.wanted ? costs.weights : 0) + (demand.boxed ? costs.box : 0);
-    const double cost = kept_cost + (kept_cost > 0 ? costs.interruption(step) : 0);
+    const double recorded = step < costs.recorded_steps ? 20 : 0;
+    const double cost = recorded + kept_cost + (kept_cost > 0 ? costs.interruption(step) : 0);
     const double beside =
         (demand.losses || demand.boxed ? costs.beside : 0) + (demand.wanted ? costs.weights_beside : 0);
     wall_ms += 100 + cost;
@@ -291,6 +293,12 @@ TEST(BudgetGovernor, WhatIsSpentBesideCountsForWhatItFollowsFrom) {
   const Kept kept = train_with({.losses = 0.1, .weights = 0.5, .beside = 4}, 20'000);
   EXPECT_LT(kept.share, 0.0105);
   EXPECT_GT(kept.weights, 300);
+}
+
+TEST(BudgetGovernor, WhatRecordedStepsCostIsNotTakenForWhatEveryStepCosts) {
+  const Kept kept = train_with({.losses = 2, .weights = 30, .recorded_steps = 15}, 40'000);
+  EXPECT_LT(kept.share, 0.0105);
+  EXPECT_GT(kept.losses, 5000);
 }
 
 // A call of 0.05 ms that the machine interrupts is seen to take 80 ms; the statistics of all weights are written

@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 
 from ... import faults
 from .. import listeners
+from ..contents import is_tensor
 from ..logged import number_of
 from ..loss_options import LossOptions
 from ..models import KnownModel
@@ -355,7 +356,7 @@ class Examiner:
         self._calls[0] += 1
         if self._level == _NONE or self._evaluates:
             return
-        root = tensors if isinstance(tensors, torch.Tensor) else next(tensors_in(tensors), None)
+        root = tensors if is_tensor(tensors) else next(tensors_in(tensors), None)
         if root is None or root.numel() != 1 or not is_measurable(root):
             return
         self._writer.add_loss(self._step, root)
@@ -398,7 +399,7 @@ class Examiner:
             self._description.note_place("clip")
         if limit is not None and norm is not None:
             self._look.numbers.add("clip_limit", float(limit))
-            self._look.numbers.add("clip_norm", norm if isinstance(norm, torch.Tensor) else float(norm))
+            self._look.numbers.add("clip_norm", norm if is_tensor(norm) else float(norm))
             self._description.note_place("clip")
 
     @_own
@@ -620,4 +621,4 @@ def _weakly(examiner: Examiner) -> Callable[[str], None]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or (isinstance(value, torch.Tensor) and value.device.type == "cpu")
+    return isinstance(value, (int, float)) or (is_tensor(value) and value.device.type == "cpu")

@@ -9,6 +9,7 @@ from typing import AbstractSet, Any, Optional
 
 import torch
 
+from ..contents import is_tensor
 from .masks import filled, hidden_by
 from .numbers import is_measurable
 
@@ -122,7 +123,7 @@ def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any
             known.update(_attention_of(node._saved_result))
     if name.startswith("ScaledDotProduct") and hasattr(node, _HIDING[0]):
         query = getattr(node, "_saved_query", None)
-        if isinstance(query, torch.Tensor):
+        if is_tensor(query):
             known["sizes"] = list(query.shape)
         known["hides"] = any(_is_given(getattr(node, key, None)) for key in _HIDING)
     for key in _SIZES:
@@ -144,7 +145,7 @@ def _attention_of(result: torch.Tensor) -> dict[str, Any]:
 
 
 def _is_given(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) or value is True
+    return is_tensor(value) or value is True
 
 
 def _mask_of(node: Any, given: Optional[torch.Tensor]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ..contents import is_tensor
 from .batches import tensors_in
 from .numbers import Numbers, is_measurable
 
@@ -37,7 +38,7 @@ class Layers:
     def _note_axes(self, module: torch.nn.RNNBase, output: Any) -> None:
         """Of the first recurrent layer: does it take the batch first, and the first two sizes of what it gives."""
         first = output[0] if isinstance(output, tuple) and output else None
-        if isinstance(first, torch.Tensor) and first.dim() == 3:
+        if is_tensor(first) and first.dim() == 3:
             self._axes = [float(module.batch_first), float(first.shape[0]), float(first.shape[1])]
 
     def add(self, numbers: Numbers) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Sequence, Union
 
 import torch
 
-from ..contents import is_plain_tensor
+from ..contents import is_plain_tensor, is_tensor
 
 Number = Union[float, int, torch.Tensor]
 
@@ -21,7 +21,7 @@ class Numbers:
         self._plain: list[float] = []  # numbers of Python since the last tensor
 
     def add(self, name: str, value: Union[Number, Sequence[float]]) -> None:
-        if isinstance(value, torch.Tensor):
+        if is_tensor(value):
             flat = value.detach().reshape(-1)
             self._flush()
             self._parts.append(flat.to(torch.float64))

@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import torch
 
+from ..contents import is_tensor
 from .numbers import Numbers, is_measurable
 
 _PER_PARAMETER = 2048
@@ -146,6 +147,6 @@ def settings_of(group: dict[str, Any]) -> dict[str, Any]:
             known[key] = value
         elif isinstance(value, (tuple, list)) and all(isinstance(each, (int, float)) for each in value):
             known[key] = list(value)
-        elif isinstance(value, torch.Tensor) and value.numel() == 1 and value.device.type == "cpu":
+        elif is_tensor(value) and value.numel() == 1 and value.device.type == "cpu":
             known[key] = float(value)
     return known
