@@ -1,5 +1,5 @@
-"""What watching costs a training beside one without any hook: whole processes of ten shapes (shapes.py) in turns, alone and
-under `trainwarden run` with its defaults. The bill that we write ourselves has no part in it."""
+"""What watching costs a training beside one without any hook: whole processes of ten shapes (shapes.py), alone and under
+`trainwarden run` with its defaults. The bill that we write ourselves has no part in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from shapes import SHAPES
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = HERE.parents[1] / "build/release/bin/trainwarden"
-PAIRS = 5
+PAIRS = 6
+SECONDS = 10.0  # of each process after its start, about
 # Memory: no more than so many times the peak of the program alone, and so many MiB.
 MAX_TIMES, MAX_MORE_MIB = 1.05, 48.0
 MAX_TIME = 1.02
@@ -27,15 +28,25 @@ class Pair(NamedTuple):
 
     time: float  # CPU time of a step after the start, as a ratio
     memory: float  # peak, as a share of what it may be
-    start_seconds: float  # more until the first step had ended
+    start_seconds: float  # more CPU time until the start was over
 
 
 def measure(shape: str, environment: dict[str, str]) -> list[Pair]:
+    """Both at once, each on a processor of its own, which they exchange each time: what else the machine does, and how fast
+    it is just then, is the same for both."""
+    steps = max(20, round(SECONDS / _ended(_start(shape, 20, None, None, environment))["step_seconds"]))
+    processors: list[int | None] = [*sorted(os.sched_getaffinity(0))[:2]]
     pairs = []
     for number in range(PAIRS):
-        ways = [False, True] if number % 2 == 0 else [True, False]
-        taken = {watched: _run(shape, watched, environment) for watched in ways}
-        alone, watched = taken[False], taken[True]
+        here, there = processors if number % 2 == 0 else reversed(processors)
+        folder = tempfile.mkdtemp(prefix="no_hook_bench_")
+        try:
+            both = [_start(shape, steps, runs, on, environment) for runs, on in ((None, here), (folder, there))]
+            alone, watched = map(_ended, both)
+            if not os.path.exists(os.path.join(folder, shape)):
+                raise SystemExit(f"no_hook_bench: {shape} left no run")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
         allowed = MAX_TIMES * alone["peak_mib"] + MAX_MORE_MIB
         start = watched["start_seconds"] - alone["start_seconds"]
         pairs.append(Pair(watched["step_seconds"] / alone["step_seconds"], watched["peak_mib"] / allowed, start))
@@ -43,18 +54,24 @@ def measure(shape: str, environment: dict[str, str]) -> list[Pair]:
     return pairs
 
 
-def _run(shape: str, watched: bool, environment: dict[str, str]) -> dict[str, float]:
-    folder = tempfile.mkdtemp(prefix="no_hook_bench_")
-    command = [sys.executable, str(HERE / "shapes.py"), shape]
-    try:
-        if watched:
-            command = [str(PROGRAM), "run", "--runs", folder, "--name", shape, "--", *command]
-        ended = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
-        if watched and not os.path.exists(os.path.join(folder, shape)):
-            raise SystemExit(f"no_hook_bench: {shape} left no run: {ended.stderr}")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    figures: dict[str, float] = json.loads(ended.stdout.splitlines()[-1])
+def _start(
+    shape: str, steps: int, runs: str | None, processor: int | None, environment: dict[str, str]
+) -> subprocess.Popen[str]:
+    """`runs`: watched, into this folder."""
+    command = [sys.executable, str(HERE / "shapes.py"), shape, str(steps)]
+    if runs is not None:
+        command = [str(PROGRAM), "run", "--runs", runs, "--name", shape, "--", *command]
+    if processor is not None:
+        command = ["taskset", "--cpu-list", str(processor), *command]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env={**os.environ, **environment})
+
+
+def _ended(process: subprocess.Popen[str]) -> dict[str, float]:
+    out, err = process.communicate()
+    if process.returncode != 0:
+        raise SystemExit(f"no_hook_bench: exit code {process.returncode}: {err}")
+    figures: dict[str, float] = json.loads(out.splitlines()[-1])
     return figures
 
 

@@ -1,15 +1,13 @@
 """Ten shapes of training programs, of which watching may cost one more than another. None knows of Trainwarden.
 
-    shapes.py NAME [SECONDS]   trains for so long (8 by default) and prints JSON: seconds until the first step had ended, the
-                               mean CPU seconds of a step after the first tenth of the time (of all threads), and the
-                               peak of its memory in MiB
+    shapes.py NAME STEPS   trains for so many steps after the start and prints JSON: CPU seconds of the process until the
+                           start is over, of a step after it (of all threads), and the peak of its memory in MiB
 """
 
 from __future__ import annotations
 
 import json
 import resource
-import statistics
 import sys
 import time
 from typing import Callable
@@ -190,22 +188,23 @@ SHAPES: dict[str, Callable[[], Step]] = {
 }  # fmt: skip
 
 
+# What is looked at once lies in these steps: the first captures, the examination, the steps whose operators are recorded.
+START_STEPS = 20
+
+
 def main() -> None:
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 8.0
+    steps = int(sys.argv[2])
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    begin = time.perf_counter()
     step = SHAPES[sys.argv[1]]()
-    step()
-    started = time.perf_counter() - begin
-    taken = []
-    while time.perf_counter() - begin < seconds:
-        before, is_late = time.process_time(), time.perf_counter() - begin > seconds / 10
+    for _ in range(START_STEPS):
         step()
-        if is_late:
-            taken.append(time.process_time() - before)
+    started = time.process_time()
+    for _ in range(steps):
+        step()
+    each = (time.process_time() - started) / steps
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"start_seconds": started, "step_seconds": statistics.fmean(taken), "peak_mib": peak}))
+    print(json.dumps({"start_seconds": started, "step_seconds": each, "peak_mib": peak}))
 
 
 if __name__ == "__main__":
