@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from shapes import SHAPES
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = HERE.parents[1] / "build/release/bin/trainwarden"
-PAIRS = 6
+PAIRS = 3
 SECONDS = 10.0  # of each process after its start, about
 # Memory: no more than so many times the peak of the program alone, and so many MiB.
 MAX_TIMES, MAX_MORE_MIB = 1.05, 48.0
@@ -32,26 +33,31 @@ class Pair(NamedTuple):
 
 
 def measure(shape: str, environment: dict[str, str]) -> list[Pair]:
-    """Both at once, each on a processor of its own, which they exchange each time: what else the machine does, and how fast
-    it is just then, is the same for both."""
+    """Both at once, each on a processor of its own, and then with their processors exchanged: what else the machine does, and
+    how fast it is just then, is the same for both."""
     steps = max(20, round(SECONDS / _ended(_start(shape, 20, None, None, environment))["step_seconds"]))
-    processors: list[int | None] = [*sorted(os.sched_getaffinity(0))[:2]]
+    first, second = sorted(os.sched_getaffinity(0))[:2]
     pairs = []
-    for number in range(PAIRS):
-        here, there = processors if number % 2 == 0 else reversed(processors)
-        folder = tempfile.mkdtemp(prefix="no_hook_bench_")
-        try:
-            both = [_start(shape, steps, runs, on, environment) for runs, on in ((None, here), (folder, there))]
-            alone, watched = map(_ended, both)
-            if not os.path.exists(os.path.join(folder, shape)):
-                raise SystemExit(f"no_hook_bench: {shape} left no run")
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        allowed = MAX_TIMES * alone["peak_mib"] + MAX_MORE_MIB
-        start = watched["start_seconds"] - alone["start_seconds"]
-        pairs.append(Pair(watched["step_seconds"] / alone["step_seconds"], watched["peak_mib"] / allowed, start))
+    for _ in range(PAIRS):
+        there, back = (_run_both(shape, steps, places, environment) for places in ((first, second), (second, first)))
+        mean = math.sqrt(there.time * back.time)
+        pairs.append(Pair(mean, max(there.memory, back.memory), (there.start_seconds + back.start_seconds) / 2))
         print(f"no_hook_bench: {shape}: {pairs[-1]}", file=sys.stderr)
     return pairs
+
+
+def _run_both(shape: str, steps: int, processors: tuple[int, int], environment: dict[str, str]) -> Pair:
+    folder = tempfile.mkdtemp(prefix="no_hook_bench_")
+    try:
+        started = [_start(shape, steps, runs, on, environment) for runs, on in zip((None, folder), processors)]
+        alone, watched = map(_ended, started)
+        if not os.path.exists(os.path.join(folder, shape)):
+            raise SystemExit(f"no_hook_bench: {shape} left no run")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    allowed = MAX_TIMES * alone["peak_mib"] + MAX_MORE_MIB
+    start = watched["start_seconds"] - alone["start_seconds"]
+    return Pair(watched["step_seconds"] / alone["step_seconds"], watched["peak_mib"] / allowed, start)
 
 
 def _start(

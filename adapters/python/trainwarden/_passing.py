@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-_FILE = "<trainwarden, passed over as importlib._bootstrap is>"
+PASSED_OVER = "<trainwarden, passed over as importlib._bootstrap is>"
 _IMPORTING = "<frozen importlib._bootstrap>"
 
 
 def passed_over(function: Function) -> Function:
     """Decorates one that calls a library's."""
-    return _in_file(function, _FILE)
+    return _in_file(function, PASSED_OVER)
 
 
 def part_of_importing(function: Function) -> Function:

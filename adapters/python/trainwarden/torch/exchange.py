@@ -11,12 +11,9 @@ import functools
 import types
 from typing import Any, Callable, Optional
 
+from .._passing import PASSED_OVER
 from . import gates
 from .gates import Around
-
-# The one frame of ours that lies in the stack while such a function runs. warnings.warn(stacklevel=2) inside torch's function
-# means the line of the program that called it: Python passes over frames whose file has both these words in its name.
-_FILE = "<trainwarden, passed over by warnings as importlib and _bootstrap are>"
 
 
 def is_plain(function: Any) -> bool:
@@ -45,7 +42,8 @@ def put_around(function: Any, around: Around, group: Optional[gates.Gates] = Non
     within = f"_trainwarden_{function.__qualname__.replace('.', '_')}"
     (group or gates.exchanged).put(function.__globals__, within, torch_function, around)
     made: dict[str, Any] = {}
-    exec(compile(f"def {name}(*args, **kwargs):\n    return {within}(*args, **kwargs)\n", _FILE, "exec"), made)
+    # The one frame of ours that lies in the stack while such a function runs.
+    exec(compile(f"def {name}(*args, **kwargs):\n    return {within}(*args, **kwargs)\n", PASSED_OVER, "exec"), made)
     codes = (torch_function.__code__, made[name].__code__)
     function.__code__ = codes[True]  # which has no use for the default arguments that stay
     function.__wrapped__ = torch_function  # where inspect and torch.jit look for its signature and its text
