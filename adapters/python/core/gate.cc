@@ -20,11 +20,13 @@
 //                           are only noted: take_noted() says whether there was one since the last time. Where
 //                           may_pass() gives False the first ones are looked at, and the others only counted:
 //                           take_refused()
-//   count(id, thread, end, late, noting)
-//                           calls in this thread with this object alone pass, and then end() is called. When it gives
-//                           True the gate `noting` forgets what it has noted, else late(object) is called. id 0: none
-//                           is counted. Without `end` they pass only. With a gate `behind`, one that stands before
-//                           it, those are counted alone that have passed there
+//   count(ids, thread, end, late, noting)
+//                           calls in this thread with one of these objects alone pass, and once each has been called
+//                           in this order end() is called. When it gives True the gate `noting` forgets what it has
+//                           noted, else late(object) is called, and so it is after a call out of order: take_passed()
+//                           says how many have passed by then. No ids: none is counted. Without `end` they pass only.
+//                           With a gate `behind`, one that stands before it, those are counted alone that have passed
+//                           there
 //
 // A hook is called with its object, a tuple of all arguments and a dict: the object is alone when no other is in these.
 //
@@ -53,6 +55,8 @@ using Id = std::uintptr_t;
 class Ids {
  public:
   bool holds(Id id) const { return std::find(ids_.begin(), ids_.end(), id) != ids_.end(); }
+  Id at(std::size_t place) const { return ids_[place]; }
+  std::size_t size() const { return ids_.size(); }
   // False when these are no numbers; Python's error is set then.
   bool read(PyObject* iterable) {
     std::vector<Id> read;
@@ -79,9 +83,10 @@ struct Looks {
   PyTypeObject* kind = nullptr;  // a strong reference
   bool noted = false;
   std::uint64_t refused = 0;  // since they were taken
-  Id counted = 0;
+  Ids counted;              // in the order of their calls
+  std::size_t position = 0;  // how many of them have been called since end() was
   unsigned long thread = 0;
-  bool passed = false;  // the last call of the counted object
+  bool passed = false;  // the last call of a counted object
 };
 
 struct Gate {
@@ -178,19 +183,38 @@ PyObject* call_untraced(PyObject* function, PyObject* first, PyObject* second) {
   return PyObject_CallFunctionObjArgs(function, first, second, nullptr);
 }
 
-// A call that has returned is counted. nullptr when that raises what is the program's, as a request to stop does.
-PyObject* counted(Gate& gate, PyObject* object, PyObject* result) {
+// The objects have been called in their order, the last of them just now. Was that counted? nullptr when end() raises.
+PyObject* end_of_all(Gate& gate) {
   PyObject* const end = new_ref(gate.end);
-  PyObject* const late = new_ref(gate.late);
-  PyObject* answer = call_untraced(end, nullptr, nullptr);
+  PyObject* const answer = call_untraced(end, nullptr, nullptr);
+  Py_DECREF(end);
+  Looks& looks = *gate.looks;
+  const std::size_t passed = std::exchange(looks.position, 0);
   if (answer == Py_False) {
-    Py_DECREF(answer);
-    answer = call_untraced(late, object, nullptr);
+    if (passed > 0) looks.position = passed - 1;  // the last one is late
   } else if (answer != nullptr) {
     gate_of(gate.noting).looks->noted = false;
   }
-  Py_DECREF(end);
-  Py_DECREF(late);
+  return answer;
+}
+
+// A call that has returned is counted. nullptr when that raises what is the program's, as a request to stop does.
+PyObject* counted(Gate& gate, PyObject* object, PyObject* result) {
+  Looks& looks = *gate.looks;
+  PyObject* answer = nullptr;
+  if (looks.counted.at(looks.position) != reinterpret_cast<Id>(object)) {
+    answer = new_ref(Py_False);
+  } else if (++looks.position < looks.counted.size()) {
+    return result;
+  } else {
+    answer = end_of_all(gate);
+  }
+  if (answer == Py_False) {
+    Py_DECREF(answer);
+    PyObject* const late = new_ref(gate.late);
+    answer = call_untraced(late, object, nullptr);
+    Py_DECREF(late);
+  }
   if (answer == nullptr) Py_CLEAR(result);
   Py_XDECREF(answer);
   return result;
@@ -277,7 +301,7 @@ bool is_alone(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
 
 bool is_counted(const Gate& gate, Id id) {
   const Looks& looks = *gate.looks;
-  return looks.counted == id && id != 0 && looks.thread == PyThread_get_thread_ident() &&
+  return looks.counted.holds(id) && looks.thread == PyThread_get_thread_ident() &&
          (gate.behind == Py_None || gate_of(gate.behind).looks->passed);
 }
 
@@ -292,7 +316,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and
     if (looks.passed) {
       PyObject* const result = pass(gate, arguments, count_and_flag, names);
       // What happened inside may have changed what is counted.
-      const bool ends = result != nullptr && looks.counted == id && gate.end != Py_None;
+      const bool ends = result != nullptr && looks.counted.holds(id) && gate.end != Py_None;
       return ends ? counted(gate, first, result) : result;
     }
     if (is_told(gate, first, id)) return look(self, arguments, count_and_flag, names);
@@ -370,21 +394,24 @@ PyObject* attribute(PyObject* self, PyObject* name) {
 
 PyObject* count(PyObject* self, PyObject* arguments) {
   Gate& gate = gate_of(self);
-  PyObject* id = nullptr;
+  PyObject* ids = nullptr;
   PyObject* end = nullptr;
   PyObject* late = nullptr;
   PyObject* noting = nullptr;
   unsigned long thread = 0;
-  if (PyArg_ParseTuple(arguments, "OkOOO!:count", &id, &thread, &end, &late, Py_TYPE(self), &noting) == 0)
+  if (PyArg_ParseTuple(arguments, "OkOOO!:count", &ids, &thread, &end, &late, Py_TYPE(self), &noting) == 0)
     return nullptr;
-  const Id counted = reinterpret_cast<Id>(PyLong_AsVoidPtr(id));
-  if (PyErr_Occurred() != nullptr) return nullptr;
-  gate.looks->counted = counted;
+  if (!gate.looks->counted.read(ids)) return nullptr;
+  gate.looks->position = 0;
   gate.looks->thread = thread;
   replace(gate.end, new_ref(end));
   replace(gate.late, new_ref(late));
   replace(gate.noting, new_ref(noting));
   Py_RETURN_NONE;
+}
+
+PyObject* take_passed(PyObject* self, PyObject*) {
+  return PyLong_FromSize_t(std::exchange(gate_of(self).looks->position, 0));
 }
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
@@ -471,9 +498,11 @@ PyMethodDef methods[] = {
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"take_noted", take_noted, METH_NOARGS, "take_noted($self, /)\n--\n\nWas a call noted since the last time?"},
     {"count", count, METH_VARARGS,
-     "count($self, id, thread, end, late, noting, /)\n--\n\nCalls with this object alone pass, and then end() is "
-     "called; "
-     "late(object) when that gives False, else `noting` forgets what it has noted."},
+     "count($self, ids, thread, end, late, noting, /)\n--\n\nCalls with one of these objects alone pass; once each has "
+     "been called in this order end() is called. When that gives False, and after a call out of order, late(object) is "
+     "called, else `noting` forgets what it has noted."},
+    {"take_passed", take_passed, METH_NOARGS,
+     "take_passed($self, /)\n--\n\nHow many of the counted objects were called since end() was."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -238,7 +238,7 @@ class Counting:
         self.calls = Gate(theirs, ours)
         self.gate = Gate(theirs, ours)
         self.thing = Thing()
-        self.gate.count(id(self.thing), threading.get_ident(), self.end, self.late.append, self.calls)
+        self.gate.count((id(self.thing),), threading.get_ident(), self.end, self.late.append, self.calls)
         self.calls.note_in_training({id(self.thing)}, lambda: True)
 
     def end(self) -> bool:
@@ -264,8 +264,26 @@ def test_others_are_not_counted() -> None:
     thread.start()
     thread.join()
     assert heard == ["ours"]
-    steps.gate.count(0, 0, None, None, steps.calls)
+    steps.gate.count((), 0, None, None, steps.calls)
     assert who(steps.gate, steps.thing) == "ours"
+
+
+def test_several_objects_are_counted_once_in_their_order() -> None:
+    steps = Counting(True, False, True)
+    first, last = steps.thing, Thing()
+    steps.gate.count((id(first), id(last)), threading.get_ident(), steps.end, steps.late.append, steps.calls)
+    assert [who(steps.gate, each) for each in (first, last)] == ["theirs", "theirs"]
+    assert (steps.answers, steps.late, steps.gate.take_passed()) == ([False, True], [], 0)
+    steps.gate(first)
+    steps.gate(last)
+    assert (steps.answers, steps.late) == ([True], [last]), "the end was not counted"
+    assert (steps.gate.take_passed(), steps.gate.take_passed()) == (1, 0), "the first one had passed"
+    steps.gate(last)
+    assert (steps.late, steps.gate.take_passed()) == ([last, last], 0), "another one was due"
+    steps.gate(first)
+    steps.gate(first)
+    assert (steps.late[2:], steps.gate.take_passed()) == ([first], 1), "twice in a step"
+    assert steps.answers == [True]
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
@@ -285,8 +303,8 @@ class Hooks:
         self.thing = Thing()
         self.ends = list(answers)
         here, calls = threading.get_ident(), Gate(theirs, ours)
-        self.before.count(id(self.thing), here, None, None, calls)
-        self.after.count(id(self.thing), here, lambda: self.ends.pop(0), lambda _: self.heard.append("late"), calls)
+        self.before.count((id(self.thing),), here, None, None, calls)
+        self.after.count((id(self.thing),), here, lambda: self.ends.pop(0), lambda _: self.heard.append("late"), calls)
 
     def run(self, thing: object, *arguments: object, **named: object) -> list[str]:
         self.heard.clear()
@@ -317,22 +335,22 @@ def test_what_was_not_counted_before_is_not_counted_after() -> None:
 def test_a_call_that_fails_is_not_counted() -> None:
     steps = Counting()
     gate = Gate(raising(KeyError("theirs")), ours)
-    gate.count(id(steps.thing), threading.get_ident(), steps.end, steps.late.append, steps.calls)
+    gate.count((id(steps.thing),), threading.get_ident(), steps.end, steps.late.append, steps.calls)
     with pytest.raises(KeyError, match="theirs"):
         gate(steps.thing)
 
 
 def test_a_request_to_stop_goes_through() -> None:
     steps = Counting(False)
-    steps.gate.count(id(steps.thing), threading.get_ident(), steps.end, raising(SystemExit(143)), steps.calls)
+    steps.gate.count((id(steps.thing),), threading.get_ident(), steps.end, raising(SystemExit(143)), steps.calls)
     with pytest.raises(SystemExit):
         steps.gate(steps.thing)
 
 
 def test_what_is_not_counted_any_more_when_it_returns() -> None:
     steps = Counting()
-    gate = Gate(lambda thing: gate.count(0, 0, None, None, steps.calls), ours)
-    gate.count(id(steps.thing), threading.get_ident(), steps.end, steps.late.append, steps.calls)
+    gate = Gate(lambda thing: gate.count((), 0, None, None, steps.calls), ours)
+    gate.count((id(steps.thing),), threading.get_ident(), steps.end, steps.late.append, steps.calls)
     assert gate(steps.thing) is None
 
 
@@ -340,7 +358,7 @@ def test_it_goes_with_what_it_holds() -> None:
     thing = Thing()
     gate = Gate(theirs, ours)
     gate.itself, gate.thing = gate, thing
-    gate.count(id(thing), 0, thing.method, gate, gate)
+    gate.count((id(thing),), 0, thing.method, gate, gate)
     gone = [weakref.ref(gate), weakref.ref(thing)]
     del gate, thing
     gc.collect()

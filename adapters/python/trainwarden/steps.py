@@ -39,7 +39,8 @@ class Cycle(Generic[_Optimizer]):
 
     def __init__(self) -> None:
         self._rhythms: dict[_Optimizer, _Rhythm] = {}
-        self._stepped: set[_Optimizer] = set()
+        self._stepped: dict[_Optimizer, None] = {}  # in the step that is open, in their order
+        self._order: tuple[_Optimizer, ...] = ()  # those that stepped in the last one
         self._leader: Optional[_Optimizer] = None  # the one that steps begin with
         self._are_batches_seen = False
 
@@ -49,7 +50,7 @@ class Cycle(Generic[_Optimizer]):
 
     def forget(self, optimizer: _Optimizer) -> None:
         self._rhythms.pop(optimizer, None)
-        self._stepped.discard(optimizer)
+        self._stepped.pop(optimizer, None)
         self._leader = None if self._leader == optimizer else self._leader
 
     def is_in_use(self, optimizer: _Optimizer) -> bool:
@@ -57,6 +58,14 @@ class Cycle(Generic[_Optimizer]):
 
     def in_use(self) -> list[_Optimizer]:
         return [optimizer for optimizer in self._rhythms if self.is_in_use(optimizer)]
+
+    def order(self) -> tuple[_Optimizer, ...]:
+        """The optimizers in use in the order in which they step, where each does so in every step; else none."""
+        in_use = self.in_use()
+        if len(in_use) == 1:
+            return tuple(in_use)
+        is_steady = set(in_use) == set(self._order) and all(self._rhythms[each].every == 1 for each in in_use)
+        return self._order if is_steady else ()
 
     def has_begun(self) -> bool:
         """Has any optimizer stepped?"""
@@ -84,7 +93,7 @@ class Cycle(Generic[_Optimizer]):
         # One that is late belongs to the step that has just ended.
         rhythm.every = max(1, rhythm.missed if is_late else rhythm.missed + 1)
         rhythm.missed = 0
-        self._stepped.add(optimizer)
+        self._stepped[optimizer] = None
         others = (rhythm for other, rhythm in self._rhythms.items() if other not in self._stepped)
         return is_late or not any(other.is_due(self._are_batches_seen) for other in others)
 
@@ -97,6 +106,7 @@ class Cycle(Generic[_Optimizer]):
         for optimizer, rhythm in self._rhythms.items():
             if optimizer not in self._stepped and (is_led or optimizer == self._leader):
                 rhythm.missed += 1
+        self._order = tuple(self._stepped)
         self._stepped.clear()
 
     def abandon(self) -> None:

@@ -161,3 +161,52 @@ def test_a_second_optimizer_ends_the_quiet(told: list[str], tmp_path: Path) -> N
     twt.detach()
     trial = trainwarden.open(tmp_path / "run")
     assert trial.steps("train") == [0, 10, 20]
+
+
+class Several:
+    """Two models, A and B, each with an optimizer."""
+
+    def __init__(self) -> None:
+        self.models = {name: nn.Linear(2, 2) for name in "AB"}
+        self.optimizers = {name: torch.optim.SGD(model.parameters(), lr=0.1) for name, model in self.models.items()}
+
+    def train(self, order: str) -> None:
+        for name in order:
+            self.optimizers[name].zero_grad()
+            self.models[name](torch.ones(3, 2)).square().mean().backward()
+            self.optimizers[name].step()
+
+
+def test_several_optimizers_that_step_in_turn_are_only_counted(told: list[str], tmp_path: Path) -> None:
+    several = Several()
+    twt.attach(str(tmp_path / "run"))
+    told_at = []
+    for step in range(25):
+        before = len(told)
+        several.train("AB")
+        if len(told) > before:
+            told_at.append(step)
+    twt.detach()
+    assert told_at == [0, 9, 10, 19, 20]
+    assert trainwarden.open(tmp_path / "run").steps("train") == [0, 10, 20]
+
+
+# Where nobody is told of most steps they are counted as they are where everybody is told of all.
+@pytest.mark.parametrize("order", [
+    "AB" * 40, "AB" * 13 + "BA" * 13 + "AB" * 13, "AB" * 13 + "A" * 13 + "AB" * 13, "AB" * 13 + "B" * 13 + "AB" * 13,
+    "AB" * 13 + "AAAB" * 7 + "BBA" * 5 + "AB" * 13, "AB" * 12 + "A" + "BA" * 20,
+])  # fmt: skip
+def test_steps_of_several_optimizers_are_counted_as_they_end(
+    told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    steps = {}
+    for interval in (1, 10):
+        monkeypatch.setenv("TRAINWARDEN_SAVE_INTERVAL", str(interval))
+        several, run = Several(), tmp_path / f"run{interval}"
+        twt.attach(str(run))
+        several.train(order)
+        twt.detach()
+        steps[interval] = trainwarden.open(run).steps("train")
+        del several
+        gc.collect()
+    assert steps[10] == [step for step in steps[1] if step % 10 == 0]

@@ -195,12 +195,17 @@ class Gates:
         return sum(gate.take_refused() for gate in self._gates)
 
     def count(
-        self, key: int, thread: int, end: Optional[Callable[[], bool]], late: Optional[Callable[[Any], None]]
+        self, keys: tuple[int, ...], thread: int, end: Optional[Callable[[], bool]], late: Optional[Callable[[Any], None]]
     ) -> None:
-        """In this thread a call with the object of this id alone is not looked at. When it has returned end() is called;
-        what the gates of `calls` have noted is forgotten then, or late(object) is called when that gave False."""
+        """In this thread a call with an object of these ids alone is not looked at. When all have returned, in this order,
+        end() is called, and what the gates of `calls` have noted is forgotten; when that gives False, and when another
+        one is called than is due, late(object) is called."""
         for gate in self._gates:
-            gate.count(key, thread, end, late, calls._gates[0])
+            gate.count(keys, thread, end, late, calls._gates[0])
+
+    def take_passed(self) -> int:
+        """How many of these have been called since end() was."""
+        return sum(gate.take_passed() for gate in self._gates)
 
 
 calls = Gates()  # of modules

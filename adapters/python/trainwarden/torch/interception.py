@@ -106,11 +106,11 @@ def _set_gates() -> None:
     gates.begins.look_at(None if _board.listeners else ())
     gates.steps.look_at(None if _board.listeners else ())
     if quiet is not None:
-        gates.begins.count(quiet.optimizer, quiet.thread, None, None)
-        gates.steps.count(quiet.optimizer, quiet.thread, quiet.end_step, optimizer_calls.begins_late)
+        gates.begins.count(quiet.optimizers, quiet.thread, None, None)
+        gates.steps.count(quiet.optimizers, quiet.thread, quiet.end_step, optimizer_calls.begins_late)
     else:
-        gates.begins.count(0, 0, None, None)
-        gates.steps.count(0, 0, None, None)
+        gates.begins.count((), 0, None, None)
+        gates.steps.count((), 0, None, None)
 
 
 def _is_grad_disabled() -> bool:
@@ -122,6 +122,11 @@ def take_quiet_begin() -> bool:
     begun, _board.quiet_begun = _board.quiet_begun, False
     _board.quiet_calls = 0
     return gates.calls.take_noted() or begun
+
+
+def take_passed() -> int:
+    """How many optimizers of a quiet step have stepped in it since this was asked, where several do."""
+    return gates.steps.take_passed()
 
 
 # Bits of take_modes().

@@ -29,7 +29,7 @@ class Quiet(NamedTuple):
 
     end_step: Callable[[], bool]  # ends the step; False: it has not ended, and everything must be reported
     thread: int
-    optimizer: int = 0  # the id of the one whose step() ends the step, where there is one
+    optimizers: tuple[int, ...] = ()  # ids of those that step, in this order; the last one ends the step
     ignored: frozenset[int] = frozenset()  # ids of models whose calls mean nothing
     in_train: frozenset[int] = frozenset()  # a call of these in training mode means that the step has begun
     ungraded: Callable[[Any], None] = lambda args: None  # is told what one of those gets that is called without gradients

@@ -89,7 +89,7 @@ def sees_steps_of(optimizer: Optimizer) -> bool:
 def _begins_quietly(optimizer: Optimizer, has_closure: bool) -> bool:
     """Is this a step() that is only counted, when it ends?"""
     quiet, key = board.quiet, id(optimizer)
-    if quiet is None or quiet.optimizer != key or has_closure or quiet.thread != _thread():
+    if quiet is None or quiet.optimizers != (key,) or has_closure or quiet.thread != _thread():
         return False
     board.quiet_step = key
     return True
@@ -101,7 +101,7 @@ def _ends_quietly(optimizer: Optimizer) -> bool:
         return False
     board.quiet_step = 0
     quiet = board.quiet
-    if quiet is not None and quiet.optimizer == id(optimizer) and quiet.end_step():
+    if quiet is not None and quiet.optimizers == (id(optimizer),) and quiet.end_step():
         board.quiet_begun = False
         board.quiet_calls = 0
         return True

@@ -66,7 +66,7 @@ class Session(SignalListener, Training):
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
         self._models = Models()
-        self._cycle: Cycle[int] = Cycle()
+        self._told_cycle: Cycle[int] = Cycle()
         self._mode = ""
         self._mode_steps: dict[str, int] = {}  # the next of each mode that was left
         self._running = RunningSteps()
@@ -432,7 +432,7 @@ class Session(SignalListener, Training):
         interception.take_quiet_begin()
         compiled = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
         suspects = compiled or self._own.optimizer is not None
-        stepping = self._cycle.in_use() if self._mode == "train" else None
+        stepping = self._cycle.order() if self._mode == "train" else None
         counts = listeners.Quiet(self._end_quiet_step, self._running.thread)
         odd = suspects or self._running.nest
         quiet = None if odd else quiet_part(counts, recorder, list(self._models), stepping)
@@ -450,6 +450,20 @@ class Session(SignalListener, Training):
         if self._mode == "train":  # in evaluation the call that ends a step begins the next one
             self._forwards = 0
         return True
+
+    @property
+    def _cycle(self) -> Cycle[int]:
+        """With those that have stepped quietly since the last step ended."""
+        order = self.wants.quiet.optimizers if self.wants.quiet is not None else ()
+        if len(order) > 1:
+            for optimizer_id in order[: interception.take_passed()]:
+                self._told_cycle.ends_after(optimizer_id)
+        return self._told_cycle
+
+    def _may_count(self) -> bool:
+        """Several optimizers step: is their order known by now, so that their steps may be counted only?"""
+        quiet = self.wants.quiet
+        return quiet is not None and self._mode == "train" and not quiet.optimizers and bool(self._cycle.order())
 
     def _report_all(self) -> None:
         """Until the step ends nothing in it is only counted."""
@@ -579,7 +593,7 @@ class Session(SignalListener, Training):
             self._forwards = 0
             interception.take_quiet_begin()
             self._told = [0, 0]
-            if not recorder.examiner.is_light or self._has_news or self.wants.passing.models:
+            if not recorder.examiner.is_light or self._has_news or self.wants.passing.models or self._may_count():
                 self._begin_step(recorder)
             return
         if self._mode == "train":
