@@ -153,6 +153,7 @@ def _wrap_step(optimizer_class: Any, set_gates: Callable[[], None]) -> None:
         if not _ends_quietly(note[0]):
             board.notify("optimizer_ends", *note)
 
-    gates.steps.put(optimizer_class, "step", torch_step, Around(begins, ends), is_of_program=True)
+    is_of_program = not optimizer_class.__module__.startswith("torch.")
+    gates.steps.put(optimizer_class, "step", torch_step, Around(begins, ends), is_of_program=is_of_program)
     optimizer_class.step._trainwarden = True
     set_gates()
