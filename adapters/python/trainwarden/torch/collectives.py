@@ -12,7 +12,7 @@ import torch
 from torch.autograd import Variable
 
 from .._imports import when_imported
-from .contents import is_tensor
+from .contents import tensors_in
 from .exchange import innermost, is_plain, put_around
 from .gates import Around
 
@@ -65,8 +65,8 @@ class EndOfBackward:
     def begin(self, tensors: Any) -> None:
         """backward() is called on these, or on the only one."""
         self.end()
-        root = tensors if is_tensor(tensors) else next(iter(tensors or ()), None)
-        if is_tensor(root) and root.requires_grad and _has_others():
+        root = next(iter(tensors_in(tensors)), None)
+        if root is not None and root.requires_grad and _has_others():
             self._handle = root.register_hook(self._ask)
 
     def _ask(self, gradient: torch.Tensor) -> None:

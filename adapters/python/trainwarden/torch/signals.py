@@ -22,6 +22,7 @@ from .bridge import Bridge
 from .checkpoints import Checkpoints
 from .contents import is_tensor
 from .descriptions import Descriptions, describe_loader
+from .logged import number_of
 from .memory_use import MemoryUse
 from .module_tree import is_training, modules_of, parameters_of_module
 from .phases import Phases
@@ -193,8 +194,8 @@ class Signals:
             self._note("clip/limit", float(limit))
         if is_tensor(norm):
             self._bridge.save(self._id_of("clip/norm"), norm.detach())
-        elif norm is not None:
-            self._note("clip/norm", float(norm))
+        elif (number := number_of(norm)) is not None:
+            self._note("clip/norm", number)
 
     def scaler_steps(self, scaler: Any, optimizer: Any) -> None:
         scale = getattr(scaler, "_scale", None)
@@ -321,8 +322,8 @@ class Signals:
         tensor_id = self._id_of(name)
         if is_tensor(rate):
             self._bridge.save(tensor_id, rate.detach())
-        elif rate is not None:
-            self._hook.save_scalar(_PREFIX + name, float(rate))
+        elif (number := number_of(rate)) is not None:
+            self._hook.save_scalar(_PREFIX + name, number)
 
     def _rate_of(self, optimizer: Optimizer, index: int) -> str:
         key = (id(optimizer), type(optimizer), index)

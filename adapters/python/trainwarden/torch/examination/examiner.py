@@ -356,7 +356,7 @@ class Examiner:
         self._calls[0] += 1
         if self._level == _NONE or self._evaluates:
             return
-        root = tensors if is_tensor(tensors) else next(tensors_in(tensors), None)
+        root = next(tensors_in(tensors), None)
         if root is None or root.numel() != 1 or not is_measurable(root):
             return
         self._writer.add_loss(self._step, root)
@@ -397,9 +397,10 @@ class Examiner:
         if _is_number(value):
             self._look.numbers.add("clip_value", float(value))
             self._description.note_place("clip")
-        if limit is not None and norm is not None:
+        known = norm if is_tensor(norm) else number_of(norm)
+        if limit is not None and known is not None:
             self._look.numbers.add("clip_limit", float(limit))
-            self._look.numbers.add("clip_norm", norm if is_tensor(norm) else float(norm))
+            self._look.numbers.add("clip_norm", known)
             self._description.note_place("clip")
 
     @_own
