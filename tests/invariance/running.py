@@ -156,8 +156,9 @@ def _environment(temporary: Path, home: Path) -> dict[str, str]:
 
 
 def _listing(base: Path, folder: Path) -> list[str]:
+    """But for folders of multiprocessing: it is chance whether a worker of a data loader has removed its own by then."""
     found = []
-    for path in folder.rglob("*"):
+    for path in (each for each in folder.rglob("*") if not any(part.startswith("pymp-") for part in each.parts)):
         size = path.stat().st_size if path.is_file() and not path.is_symlink() else 0
         found.append(f"{path.relative_to(base)} {size}")
     return found
