@@ -83,8 +83,8 @@ struct Looks {
   PyTypeObject* kind = nullptr;  // a strong reference
   bool noted = false;
   std::uint64_t refused = 0;  // since they were taken
-  Ids counted;              // in the order of their calls
-  std::size_t position = 0;  // how many of them have been called since end() was
+  Ids counted;                // in the order of their calls
+  std::size_t position = 0;   // how many of them have been called since end() was
   unsigned long thread = 0;
   bool passed = false;  // the last call of a counted object
 };

@@ -150,8 +150,8 @@ void BudgetGovernor::account(const Step& step) {
 void BudgetGovernor::learn_from_kept(const Step& step) {
   const StepDemand& demand = step.demand;
   const auto capture_ns = static_cast<double>(step.capture_ns);
-  // A step that keeps something costs no less than one that keeps nothing. Where none keeps nothing this is how it shows
-  // that those before were dear for another reason, as when operators were recorded in them.
+  // A step that keeps something costs no less than one that keeps nothing. Where none keeps nothing this is how it
+  // shows that those before were dear for another reason, as when operators were recorded in them.
   idle_ns_ = std::min(idle_ns_, capture_ns);
   const double cost_ns = capture_ns - idle_ns_;
   if (demand.wanted) {
