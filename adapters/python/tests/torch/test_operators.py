@@ -154,3 +154,15 @@ def _unseen(trial: trainwarden.Trial, step: int) -> list[str]:
     if not trial.has_tensor(name) or step not in trial.tensor(name).steps():
         return []
     return [str(text) for text in trial.value(name, step)]
+
+
+def test_a_system_that_gives_no_thread_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_thread(*_: object) -> int:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(operators, "_obstacle", None)
+    monkeypatch.setattr("_thread.start_new_thread", no_thread)
+    assert operators._find_obstacle() == "operators: can't start new thread"
+    monkeypatch.undo()
+    monkeypatch.setattr(operators, "_obstacle", None)
+    assert operators._find_obstacle() == ""

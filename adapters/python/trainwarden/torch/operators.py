@@ -66,7 +66,10 @@ def _find_obstacle() -> str:
     global _obstacle
     if _obstacle is None:
         major, minor = (int(part) for part in torch.__version__.split(".")[:2])
-        _obstacle = _core.prepare_operators(major, minor, _run_named)
+        try:
+            _obstacle = _core.prepare_operators(major, minor, _run_named)
+        except RuntimeError as error:  # the system gives no thread
+            _obstacle = f"operators: {error}"
     return _obstacle
 
 
