@@ -252,15 +252,13 @@ std::string last_printed_line(const std::filesystem::path& file) {
 }
 
 // Why a program that has ended has no run, or nothing of a training in it. Whether it trains at all is asked only where
-// it ended well: another one may have failed before it came to that. What could never be seen is said in any case.
+// it ended well: another one may have failed before it came to that.
 std::string why_nothing_came(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
   const int code = result.exit.shell_code();
   if (code == 0 || result.judging.stop_requested) return explain_missing_run(options.command, options.attach);
   const std::string line = plan.output.empty() ? std::string() : last_printed_line(plan.output);
-  const std::string end = fmt::format("it ended with {} before any training was seen{}{}", events::exit_text(code),
-                                      line.empty() ? "" : ": ", line);
-  const bool hides_its_program = options.attach == "auto" && !find_watched_word(options.command);
-  return hides_its_program ? end + "; " + explain_missing_run(options.command, options.attach) : end;
+  return fmt::format("it ended with {} before any training was seen{}{}", events::exit_text(code),
+                     line.empty() ? "" : ": ", line);
 }
 
 void print_missing_run(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
