@@ -440,10 +440,15 @@ def main():
 
 
 child = os.fork()
-main()
 if child == 0:
+    try:
+        main()
+    except Exception as error:  # lines of two tracebacks would mix
+        print("child", error, flush=True)
+        os._exit(1)
     print("child", seen.digest(net), flush=True)
     os._exit(7)
+main()
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """,
 }
