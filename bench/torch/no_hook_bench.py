@@ -36,7 +36,8 @@ def measure(shape: str, environment: dict[str, str]) -> list[Pair]:
     """Both at once, each on a processor of its own, and then with their processors exchanged: what else the machine does, and
     how fast it is just then, is the same for both."""
     steps = max(20, round(SECONDS / _ended(_start(shape, 20, None, None, environment))["step_seconds"]))
-    first, second = sorted(os.sched_getaffinity(0))[:2]
+    processors = sorted(os.sched_getaffinity(0))
+    first, second = processors[0], processors[-1]
     pairs = []
     for _ in range(PAIRS):
         there, back = (_run_both(shape, steps, places, environment) for places in ((first, second), (second, first)))

@@ -188,7 +188,7 @@ SHAPES: dict[str, Callable[[], Step]] = {
 }  # fmt: skip
 
 
-# What is looked at once lies in these steps: the first captures, the examination, the steps whose operators are recorded.
+# These steps hold all that is done once: the first captures, the examination, the recording of operators.
 START_STEPS = 20
 
 

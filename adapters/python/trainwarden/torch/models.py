@@ -56,8 +56,8 @@ class Models:
         self._have_moved = False
         trained = parameters_of(optimizers.values())
         elsewhere = parameters_of(others) - trained
-        self._keep([model for model in self._models if not is_elsewhere(model.module, elsewhere, trained)])
-        roots = [root for root in living.roots() if not is_elsewhere(root[0], elsewhere, trained)]
+        self._keep([model for model in self._models if not _is_elsewhere(model.module, elsewhere, trained)])
+        roots = [root for root in living.roots() if not _is_elsewhere(root[0], elsewhere, trained)]
         self._add_new([root for root in roots if self.model_of(root[0]) is None], trained)
         for module, wrappers in roots:
             for entry in (module, *wrappers):
@@ -154,7 +154,7 @@ class Models:
                 model.trains_in_eval = True
 
 
-def is_elsewhere(module: Optional[torch.nn.Module], elsewhere: set[int], trained: set[int]) -> bool:
+def _is_elsewhere(module: Optional[torch.nn.Module], elsewhere: set[int], trained: set[int]) -> bool:
     """Is it trained by other threads alone, or gone? By the ids of parameters that others train, and that this one does."""
     if module is None:
         return True
