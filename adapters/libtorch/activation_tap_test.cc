@@ -87,6 +87,24 @@ TEST(ActivationTap, RecurrentLayerHasSeveralOutputs) {
   EXPECT_FALSE(run.has("lstm_output_3"));
 }
 
+TEST(ActivationTap, UnderABudgetSoManyCallsOfALayerAreCapturedInAStep) {
+  HookOptions options = CapturedRun::everything();
+  options.budget = 0.9;
+  CapturedRun run(options);
+  nn::Module model;
+  const auto cell = model.register_module("cell", nn::Linear(3, 3));
+  auto watcher = watch(run.hook(), model);
+  at::Tensor state = ::torch::rand({4, 3});
+  for (int i = 0; i < 70; ++i) state = cell->forward(state);
+  for (int i = 0; i < 70; ++i) watcher.loss("loss", state.sum());
+  watcher.end_step();
+  EXPECT_TRUE(run.has("cell_output_63"));
+  EXPECT_FALSE(run.has("cell_output_64"));
+  EXPECT_FALSE(run.has("cell_input_64"));
+  EXPECT_TRUE(run.has("loss_output_69")) << "losses are not left out";
+  EXPECT_TRUE(run.has("trainwarden/not_captured"));
+}
+
 struct TwoLayersImpl : nn::Module {
   TwoLayersImpl() {
     register_module("body", body);

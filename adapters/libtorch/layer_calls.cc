@@ -2,11 +2,19 @@
 #include "layer_calls.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "tensor_bridge.h"
 
 namespace trainwarden::torch {
+
+namespace {
+
+constexpr std::string_view kNotCaptured = "trainwarden/not_captured";
+constexpr std::size_t kMaxUnseen = 64;
+
+}  // namespace
 
 std::size_t LayerCalls::layer(std::string_view name, const Collections& input_kinds) {
   const auto known = layer_by_name_.find(name);
@@ -23,6 +31,7 @@ std::size_t LayerCalls::loss(std::string_view name) {
   const auto known = layer_by_name_.find(name);
   if (known != layer_by_name_.end()) return known->second;
   const std::size_t index = add(name, {"inputs"}, {"losses"});
+  layers_[index].outputs.most = std::numeric_limits<std::size_t>::max();
   declare_next(layers_[index].outputs);
   return index;
 }
@@ -35,8 +44,8 @@ std::size_t LayerCalls::function(std::string_view name, const Collections& input
 
 std::size_t LayerCalls::add(std::string_view name, Collections of_inputs, Collections of_outputs) {
   const std::string stem(name);
-  layers_.push_back({.inputs = {.stem = stem + "_input_", .collections = std::move(of_inputs)},
-                     .outputs = {.stem = stem + "_output_", .collections = std::move(of_outputs)}});
+  layers_.push_back({.inputs = {.stem = stem + "_input_", .collections = std::move(of_inputs), .most = most_},
+                     .outputs = {.stem = stem + "_output_", .collections = std::move(of_outputs), .most = most_}});
   layer_by_name_.emplace(stem, layers_.size() - 1);
   return layers_.size() - 1;
 }
@@ -57,8 +66,15 @@ void LayerCalls::save_output(std::size_t layer, const at::Tensor& tensor) {
 
 void LayerCalls::save(Series& series, const at::Tensor& tensor, std::string_view kind) {
   if (!tensor.defined()) return;
+  if (series.next == series.most) return cut(series);
   if (series.next == series.ids.size()) declare_next(series, kind);
   save_if_wanted(hook_, series.ids[series.next++], tensor);
+}
+
+void LayerCalls::cut(Series& series) {
+  if (std::exchange(series.is_cut, true) || unseen_.size() == kMaxUnseen) return;
+  unseen_.push_back(series.stem + std::to_string(series.most) +
+                    " and what follows in the step, as capture has a budget");
 }
 
 bool LayerCalls::any_wanted(std::size_t layer) {
@@ -67,6 +83,15 @@ bool LayerCalls::any_wanted(std::size_t layer) {
 
 bool LayerCalls::any_wanted(const Series& series) {
   return std::any_of(series.ids.begin(), series.ids.end(), [this](TensorId id) { return hook_.wants(id); });
+}
+
+void LayerCalls::end_step() {
+  if (unseen_written_ == unseen_.size()) return;
+  const TensorId id = hook_.declare(kNotCaptured, Collections{"scalars"});
+  if (!hook_.wants(id)) return;  // in a step in which something is kept
+  unseen_written_ = unseen_.size();
+  const std::vector<std::string_view> texts(unseen_.begin(), unseen_.end());
+  hook_.save_strings(kNotCaptured, texts);
 }
 
 void LayerCalls::begin_step() {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,7 +17,12 @@ namespace trainwarden::torch {
 
 class LayerCalls {
  public:
-  explicit LayerCalls(Hook& hook) : hook_(hook) {}
+  // Under a budget so many inputs and outputs of a layer are captured in a step: a cell that is called for each element
+  // of a sequence would fill the run, and the training's heap with names. What is left out, the run says.
+  static constexpr std::size_t kMaxUnasked = 64;
+
+  explicit LayerCalls(Hook& hook)
+      : hook_(hook), most_(hook.report().bill.budget > 0 ? kMaxUnasked : std::numeric_limits<std::size_t>::max()) {}
 
   using Collections = std::vector<std::string_view>;  // names that live as long as the program
 
@@ -36,6 +42,8 @@ class LayerCalls {
   bool any_wanted(std::size_t layer);
   // Indices begin at 0 again.
   void begin_step();
+  // The run says what of the step was left out.
+  void end_step();
 
  private:
   // One side of a layer.
@@ -44,6 +52,8 @@ class LayerCalls {
     Collections collections;
     std::vector<TensorId> ids;  // by index
     std::size_t next = 0;       // index within the step
+    std::size_t most = 0;       // in a step
+    bool is_cut = false;        // a step had more
   };
   struct Layer {
     Series inputs;
@@ -54,8 +64,12 @@ class LayerCalls {
   void declare_next(Series& series, std::string_view kind = {});
   void save(Series& series, const at::Tensor& tensor, std::string_view kind = {});
   bool any_wanted(const Series& series);
+  void cut(Series& series);
 
   Hook& hook_;
+  const std::size_t most_;
+  std::vector<std::string> unseen_;  // what the run is to say that is not captured
+  std::size_t unseen_written_ = 0;
   std::vector<Layer> layers_;
   std::map<std::string, std::size_t, std::less<>> layer_by_name_;
 };

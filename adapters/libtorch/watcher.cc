@@ -50,6 +50,7 @@ class Watcher::Impl {
     model_.save_parameters_and_buffers();
     if (!std::exchange(gradients_saved_, false)) model_.save_gradients();
     for (OptimizerState& optimizer : optimizers_) optimizer.save();
+    calls_.end_step();
   }
 
   // Of several optimizers in a step the first one decides when.

@@ -81,13 +81,18 @@ struct BlackBoxOptions {
 // Which operator calls of the framework are recorded (operator_recorder.h): those of `steps` steps, from the one on
 // that is the `first_step`-th of this process, counted from 0. More steps can be asked for while the training goes on
 // (docs/reference/profile.md).
+inline constexpr std::int64_t kMaxWindowCalls = std::int64_t{1} << 21;  // 64 MiB of memory
 struct OperatorWindow {
   std::int64_t first_step = 5;
   std::int64_t steps = 0;  // 0: none
+  // So many calls are recorded at most, of all threads: the window ends with the step that has more.
+  std::int64_t max_calls = kMaxWindowCalls;
   friend bool operator==(const OperatorWindow&, const OperatorWindow&) = default;
 };
 // How many steps are recorded where somebody wants them and does not say.
 inline constexpr std::int64_t kDefaultOperatorSteps = 10;
+// How many calls, where nobody has asked for them: 4 MiB, and some 50 ms of the training.
+inline constexpr std::int64_t kDefaultOperatorCalls = std::int64_t{1} << 17;
 
 // How often the stacks of Python's threads are sampled in them, in a second, and how often at most.
 inline constexpr int kDefaultStackHz = 100;

@@ -83,7 +83,7 @@ class Hook(_core.Hook):
         resume: go on with a run that has ended, instead of raising FileExistsError.
         black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
             a number of steps, True (3), or an object as in the configuration file, ``{"steps": 5, "bytes": "1GiB"}``.
-        operators: in which steps the operators of the framework are recorded: ``"5:15"``, ``"on"``, ``"off"``.
+        operators: in which steps the operators of the framework are recorded: ``"5:15"``, ``"auto"``, ``"on"``, ``"off"``.
         python_stacks: how often in a second the stacks of Python's threads are sampled in these steps; 0: never.
         checkpoint_on_request: False: requests to save the training's state are refused (see on_checkpoint()).
         first_global_step, first_mode_steps: where counting begins, for a program that continues from a checkpoint:

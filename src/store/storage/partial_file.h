@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/bytes.h"
 #include "core/base/file_descriptor.h"
 #include "store/storage/beneath.h"
 

@@ -1,13 +1,20 @@
 #include "work/launch/run_naming.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <ctime>
+#include <functional>
 #include <system_error>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "core/base/environment_names.h"
+#include "core/base/file_descriptor.h"
 #include "core/base/text.h"
 #include "read/trial/run_listing.h"
 #include "store/journal/run_folder.h"
@@ -50,6 +57,20 @@ std::string short_name(const std::vector<std::string>& command) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '_';
   }
   return name.empty() ? "run" : name;
+}
+
+// Gives false where another one of this machine has claimed the same; it is this process's until that ends. Of a socket
+// without a file nothing is left behind, and the program finds no folder before its run begins.
+bool claim(const fs::path& run) {
+  const std::string name =
+      fmt::format("trainwarden-run-{:016x}", std::hash<std::string>()(fs::absolute(run).lexically_normal().string()));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0) return errno != EADDRINUSE;
+  socket.release();
+  return true;
 }
 
 }  // namespace
@@ -96,7 +117,7 @@ std::string make_run_name(const fs::path& folder, const std::vector<std::string>
       fmt::format("{:%Y%m%d-%H%M}-{}", fmt::localtime(static_cast<std::time_t>(unix_seconds)), short_name(command));
   const auto is_taken = [&](const std::string& name) {
     const storage::Location run = storage::Location(folder).child(name);
-    return run.storage().exists("");
+    return run.storage().exists("") || !claim(folder / name);
   };
   std::string name = base;
   for (int number = 2; is_taken(name); ++number) name = fmt::format("{}-{}", base, number);

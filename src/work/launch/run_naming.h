@@ -28,8 +28,9 @@ Result<LocatedRuns> locate_runs(const std::vector<std::string>& texts, const std
 // The run's name for people: its folder's.
 std::string run_name(const std::filesystem::path& run);
 
-// A name that is not yet taken in `folder`: "20261120-0501-fashion_mnist", then with "-2", "-3", ... after it.
-// `command` is the program and its arguments; a script's name says more than its interpreter's.
+// A name that is not yet taken in `folder`: "20261120-0501-fashion_mnist", then with "-2", "-3", ... after it. It is
+// this process's until that ends: programs that start at the same time get names of their own. `command` is the program
+// and its arguments; a script's name says more than its interpreter's.
 std::string make_run_name(const std::filesystem::path& folder, const std::vector<std::string>& command,
                           std::int64_t unix_seconds);
 

@@ -1,7 +1,14 @@
 #include "work/launch/run_naming.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +28,14 @@ class RunNaming : public testing::Test {
     std::ofstream(runs_ / name / "run.json") << "{}";
   }
 
+  void end_children() {
+    for (const pid_t child : std::exchange(children_, {})) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+    }
+  }
+
+  std::vector<pid_t> children_;
   const TestFolder folder_;
   const fs::path runs_ = folder_.path();
 };
@@ -77,8 +92,33 @@ TEST_F(RunNaming, NewNamesSayWhenAndWhatAndAreFree) {
   const std::vector<std::string> command = {"./build/fashion_mnist", "--epochs", "2"};
   const std::string first = make_run_name(runs_, command, 1'700'000'000);
   EXPECT_EQ(first.substr(8, 1) + first.substr(13), "--fashion_mnist");
-  fs::create_directories(runs_ / first);
-  EXPECT_EQ(make_run_name(runs_, command, 1'700'000'000), first + "-2");
+  EXPECT_EQ(make_run_name(runs_, command, 1'700'000'000), first + "-2") << "without a folder it is taken, too";
+  fs::create_directories(runs_ / (first + "-3"));
+  EXPECT_EQ(make_run_name(runs_, command, 1'700'000'000), first + "-4");
+}
+
+TEST_F(RunNaming, TwoProcessesAtOnceGetTwoNames) {
+  const auto name_of_a_process = [&] {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const std::string name = make_run_name(runs_, {"train"}, 1'700'000'000);
+      [[maybe_unused]] const auto written = ::write(ends[1], name.data(), name.size());
+      ::pause();
+    }
+    ::close(ends[1]);
+    std::string name(100, '\0');
+    name.resize(static_cast<std::size_t>(::read(ends[0], name.data(), name.size())));
+    ::close(ends[0]);
+    children_.push_back(child);
+    return name;
+  };
+  const std::string first = name_of_a_process();
+  EXPECT_EQ(name_of_a_process(), first + "-2");
+  end_children();
+  EXPECT_EQ(name_of_a_process(), first) << "who has ended has no claim any more";
+  end_children();
 }
 
 TEST_F(RunNaming, AScriptNamesTheRunRatherThanItsInterpreter) {
@@ -98,7 +138,8 @@ TEST_F(RunNaming, ANewRunMayGoOnWithOneThatWasCutOffButNotWriteAFinishedOneAgain
     return choose_run(
         {.folder = runs_, .name = name, .command = command, .unix_seconds = 1'700'000'000, .resume = resume});
   };
-  EXPECT_EQ(*choose(""), runs_ / make_run_name(runs_, command, 1'700'000'000));
+  const std::string made = make_run_name(runs_, command, 1'700'000'000);
+  EXPECT_EQ(*choose(""), runs_ / (made + "-2"));
   EXPECT_EQ(*choose("new"), runs_ / "new");
   EXPECT_EQ(choose("a/b").status().code(), Code::kInvalidArgument);
   EXPECT_EQ(choose(".hidden").status().code(), Code::kInvalidArgument);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import Any, Callable, Optional
 
@@ -17,6 +18,9 @@ from .wrappers import unwrapped
 # Stand for all modules: wanted when the whole collection is, and not only some of its members.
 _ANY_INPUT, _ANY_OUTPUT = "trainwarden/any_module/input", "trainwarden/any_module/output"
 _ANY_FUNCTION = "trainwarden/any_function/"
+# Tensors of a series that a step has under a budget: a cell that is called for each element of a sequence would fill the
+# run with them, and the training's heap with their names.
+_MAX_UNASKED = 64
 
 
 class Series:
@@ -24,12 +28,13 @@ class Series:
 
     def __init__(self, hook: Any, stem: str, collections: list[str]) -> None:
         self._hook = hook
-        self._stem = stem
+        self.stem = stem
         self._collections = collections
         self._ids: list[int] = []
         self._more: dict[int, set[str]] = {}  # further collections of the tensor at an index
         self._step = -1
         self._index = 0
+        self.is_cut = False  # a step had more of it than are captured
 
     def is_wanted(self) -> bool:
         """Is any tensor of it that was declared so far wanted at the current step?"""
@@ -43,7 +48,7 @@ class Series:
             self.declare_next()
         if collection is not None and collection not in self._more.get(self._index, ()):
             self._more.setdefault(self._index, set()).add(collection)
-            self._hook.declare(f"{self._stem}{self._index}", [collection])
+            self._hook.declare(f"{self.stem}{self._index}", [collection])
         self._index += 1
         return self._ids[self._index - 1]
 
@@ -56,7 +61,7 @@ class Series:
         self._step, self._index = step, index
 
     def declare_next(self) -> None:
-        self._ids.append(self._hook.declare(f"{self._stem}{len(self._ids)}", self._collections))
+        self._ids.append(self._hook.declare(f"{self.stem}{len(self._ids)}", self._collections))
 
 
 class _Layer:
@@ -126,9 +131,12 @@ def _joined(*parts: str) -> str:
 class Activations:
     """Sees calls of modules by their names. Belongs to one step at a time: `step` is its number."""
 
-    def __init__(self, hook: Any, bridge: Bridge) -> None:
+    def __init__(self, hook: Any, bridge: Bridge, note_unseen: Callable[[str], None]) -> None:
+        """`note_unseen` writes to the run what is not captured."""
         self._hook = hook
         self._bridge = bridge
+        self._note_unseen = note_unseen
+        self._most = _MAX_UNASKED if hook.report().bill.budget > 0.0 else sys.maxsize
         self._layers: dict[int, _Layer] = {}
         self._any_input = hook.declare(_ANY_INPUT, ["inputs"])
         self._any_output = hook.declare(_ANY_OUTPUT, ["outputs"])
@@ -251,4 +259,11 @@ class Activations:
 
     def _save(self, series: Series, value: Any) -> None:
         for tensor in tensors_in(value):
+            if series.index_at(self.step) >= self._most:
+                return self._cut(series)
             self._bridge.save(series.id_at(self.step), tensor)
+
+    def _cut(self, series: Series) -> None:
+        if not series.is_cut:
+            series.is_cut = True
+            self._note_unseen(f"{series.stem}{self._most} and what follows in the step, as capture has a budget")

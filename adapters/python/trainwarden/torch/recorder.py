@@ -49,7 +49,7 @@ class Recorder:
         self.names = NameBook()
         self._tables: ByIdentity[ParameterTable] = ByIdentity()
         self._buffers: list[BufferTable] = []
-        self.activations = Activations(hook, self._bridge)
+        self.activations = Activations(hook, self._bridge, self.note_unseen)
         self.losses = Losses(hook, self._bridge, prefix)
         self._passes = Passes()
         self.logged = Logged(hook)

@@ -238,7 +238,7 @@ Result<HookOptions> options_for_attach(const Environment& environment) {
   const bool said = std::any_of(std::begin(kWhatVariables), std::end(kWhatVariables),
                                 [&](const char* variable) { return reader.text(variable).has_value(); });
   HookOptions options = said ? HookOptions() : attach_defaults(reader.text(variable::kNeeds).has_value());
-  options.operators.steps = kDefaultOperatorSteps;
+  options.operators = unasked_operator_window();
   TRAINWARDEN_RETURN_IF_ERROR(overlay_environment(environment, options));
   return options;
 }

@@ -111,7 +111,7 @@ TEST(HookEnvironment, WhatTheEnvironmentSaysIsAllThatIsAttached) {
 TEST(HookEnvironment, OperatorsAreRecordedWhereWeAttachUnlessSomebodySaysOtherwise) {
   const auto attached = options_for_attach(environment_of({}));
   ASSERT_TRUE(attached.ok());
-  EXPECT_EQ(attached->operators, (OperatorWindow{.first_step = 5, .steps = 10}));
+  EXPECT_EQ(attached->operators, (OperatorWindow{.first_step = 5, .steps = 10, .max_calls = kDefaultOperatorCalls}));
   const auto off = options_for_attach(environment_of({{"TRAINWARDEN_PROFILE_STEPS", "off"}}));
   ASSERT_TRUE(off.ok());
   EXPECT_EQ(off->operators.steps, 0);
@@ -120,6 +120,8 @@ TEST(HookEnvironment, OperatorsAreRecordedWhereWeAttachUnlessSomebodySaysOtherwi
   EXPECT_EQ(own.operators.steps, 0);
   ASSERT_TRUE(overlay_environment(environment_of({{"TRAINWARDEN_PROFILE_STEPS", "100:103"}}), own).ok());
   EXPECT_EQ(own.operators, (OperatorWindow{.first_step = 100, .steps = 3}));
+  ASSERT_TRUE(overlay_environment(environment_of({{"TRAINWARDEN_PROFILE_STEPS", "auto"}}), own).ok());
+  EXPECT_EQ(own.operators, attached->operators);
   for (const char* wrong : {"5", "5:5", "7:5", "-1:5", "5:x", "5:15:20", ":"}) {
     const Status status = overlay_environment(environment_of({{"TRAINWARDEN_PROFILE_STEPS", wrong}}), own);
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << wrong;

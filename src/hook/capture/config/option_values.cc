@@ -84,6 +84,7 @@ Result<int> parse_black_box_steps(std::string_view text) {
 
 Result<OperatorWindow> parse_operator_window(std::string_view text) {
   text = trim(text);
+  if (text == "auto") return unasked_operator_window();
   if (const auto on = parse_bool(text)) return OperatorWindow{.steps = *on ? kDefaultOperatorSteps : 0};
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
@@ -93,7 +94,11 @@ Result<OperatorWindow> parse_operator_window(std::string_view text) {
       return OperatorWindow{.first_step = *first, .steps = *end - *first};
   }
   return Status(Code::kInvalidArgument,
-                fmt::format("expected steps such as 5:15, \"on\" or \"off\", found \"{}\"", printable(text)));
+                fmt::format("expected steps such as 5:15, \"auto\", \"on\" or \"off\", found \"{}\"", printable(text)));
+}
+
+OperatorWindow unasked_operator_window() {
+  return {.steps = kDefaultOperatorSteps, .max_calls = kDefaultOperatorCalls};
 }
 
 Result<int> parse_stack_hz(std::string_view text) {

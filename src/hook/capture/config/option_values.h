@@ -19,8 +19,10 @@ Result<double> parse_share(std::string_view text);
 // "3": so many steps; "on": kDefaultBlackBoxSteps; "off": 0.
 Result<int> parse_black_box_steps(std::string_view text);
 // "5:15": from the first to before the second, counted from where the process begins; "on": kDefaultOperatorSteps from
-// the default on; "off": none.
+// the default on; "auto": unasked_operator_window(); "off": none.
 Result<OperatorWindow> parse_operator_window(std::string_view text);
+// What is recorded where nobody has chosen: it takes little, also of a training whose steps have a million calls.
+OperatorWindow unasked_operator_window();
 // Samples a second: a number up to kMaxStackHz, "on" or "off".
 Result<int> parse_stack_hz(std::string_view text);
 Result<KeepForm> parse_keep(std::string_view text);  // a list of "values", "statistics", "histogram", "hash", "shape"

@@ -22,21 +22,25 @@ struct LoggedCall {
   OperatorKind kind = OperatorKind::kOperator;
 };
 
-// How many calls may be logged in a window, by all threads: so much memory is taken at most.
+// How many calls may still be logged, by all threads: so much memory is taken at most.
 class CallRoom {
  public:
-  explicit CallRoom(std::int64_t calls) : calls_(calls) {}
-  // For a new window.
-  void refill() { left_.store(calls_, std::memory_order_relaxed); }
+  void set(std::int64_t calls) {
+    left_.store(calls, std::memory_order_relaxed);
+    used_up_.store(false, std::memory_order_relaxed);
+  }
   bool take(std::int64_t calls) {
     if (left_.fetch_sub(calls, std::memory_order_relaxed) >= calls) return true;
     left_.fetch_add(calls, std::memory_order_relaxed);
+    used_up_.store(true, std::memory_order_relaxed);
     return false;
   }
+  // Somebody found none.
+  bool is_used_up() const { return used_up_.load(std::memory_order_relaxed); }
 
  private:
-  const std::int64_t calls_;
   std::atomic<std::int64_t> left_ = 0;
+  std::atomic<bool> used_up_ = false;
 };
 
 class CallLog {

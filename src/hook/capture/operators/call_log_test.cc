@@ -10,7 +10,7 @@ constexpr std::int64_t kRoom = 4 * CallLog::kPieceCalls;
 
 class CallLogTest : public testing::Test {
  protected:
-  CallLogTest() { room_.refill(); }
+  CallLogTest() { room_.set(kRoom); }
 
   const void* key(std::size_t number) const { return &keys_[number]; }
   void begin(std::size_t key_number, std::int64_t now_ns, std::uint32_t window = kWindow) {
@@ -26,7 +26,7 @@ class CallLogTest : public testing::Test {
   }
 
   std::array<char, 2 * CallLog::kMaxDepth> keys_{};
-  CallRoom room_{kRoom};
+  CallRoom room_;
   CallLog log_{1, room_};
 };
 
@@ -99,7 +99,7 @@ TEST_F(CallLogTest, TakesNoMoreMemoryThanThereIsAndGoesOnInTheNextWindow) {
   EXPECT_EQ(rest.front().start_ns, CallLog::kPieceCalls + 1);
   EXPECT_EQ(rest.back().start_ns, kRoom - 1);
   EXPECT_EQ(log_.take_lost(), 5u);
-  room_.refill();
+  room_.set(kRoom);
   begin(1, 1, kWindow + 1);
   end(1, 2, kWindow + 1);
   EXPECT_EQ(taken().size(), 1u);

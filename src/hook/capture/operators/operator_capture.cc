@@ -26,15 +26,14 @@ OperatorCapture::OperatorCapture(const HookOptions& options, std::unique_ptr<Pro
 
 void OperatorCapture::begin_step(std::int64_t step) {
   if (requests_->any_accepted()) take_accepted(step);
-  for (const RecordedSteps& window : windows_.take_over(step)) say_finished(window, window.steps, step);
+  for (const RecordedSteps& window : windows_.take_over(step))
+    say_finished(window, std::min(window.steps, step - window.first), step);
   const bool wanted = windows_.holds(step) && !off_.load(std::memory_order_relaxed);
-  if (wanted == is_recording()) return;
-  const Bill::Timer timer(bill_);
-  if (wanted) {
-    logs_.open(clock_);
-  } else {
-    logs_.close();
+  if (wanted != is_recording()) {
+    const Bill::Timer timer(bill_);
+    wanted ? logs_.open(clock_) : logs_.close();
   }
+  if (wanted) logs_.set_room(windows_.room(step));
 }
 
 // A worker that is beyond the first step begins with its next one.
@@ -75,9 +74,12 @@ void OperatorCapture::end_step(const StepId& id) {
 void OperatorCapture::hand_over(const StepId& id) {
   CollectedCalls calls = logs_.take();
   calls.lost += std::exchange(lost_, 0);
+  const std::uint64_t logged = calls.count();
+  bill_.add_ns(static_cast<std::int64_t>(logged) * kCallCostNs + calls.stacks.cost_ns);
+  // The beginning of a step tells less than whole steps do.
+  if (logs_.is_full() && windows_.has_calls(id.global_step)) calls.lose_calls();
   const std::uint64_t count = calls.count();
-  bill_.add_ns(static_cast<std::int64_t>(count) * kCallCostNs + calls.stacks.cost_ns);
-  windows_.count(id.global_step, static_cast<std::int64_t>(count));
+  windows_.count(id.global_step, static_cast<std::int64_t>(logged), static_cast<std::int64_t>(count));
   const std::uint64_t kept = count + calls.stacks.count();
   if (kept == 0 && calls.lost == 0 && calls.memory.empty()) return;
   lost_ = kept + calls.lost;

@@ -104,6 +104,45 @@ TEST_F(OperatorCaptureTest, RecordsTheWindow) {
   EXPECT_EQ(session_->report().operator_calls, 3u);
 }
 
+TEST_F(OperatorCaptureTest, EndsAWindowWithTheStepThatHasTooManyCalls) {
+  start({.first_step = 1, .steps = 10, .max_calls = 3 * CallLog::kPieceCalls});
+  const auto train_step = [&](std::size_t calls) {
+    OperatorRecorder& recorder = session_->operators().recorder();
+    for (std::size_t i = 0; i < calls; ++i) {
+      recorder.begin(&i, "aten::mm", OperatorKind::kOperator);
+      recorder.end(&i);
+    }
+    session_->end_step();
+  };
+  train_step(1);
+  train_step(CallLog::kPieceCalls);      // whole
+  train_step(5 * CallLog::kPieceCalls);  // its beginning would show what no step is
+  EXPECT_FALSE(session_->operators().is_recording());
+  train_step(1);
+  close();
+  const auto batches = journal_.operators();
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].calls.size(), CallLog::kPieceCalls);
+  EXPECT_EQ(batches[0].lost_calls, 0u);
+  EXPECT_EQ(batches[1].global_step, 2);
+  EXPECT_TRUE(batches[1].calls.empty());
+  EXPECT_EQ(batches[1].lost_calls, 5 * CallLog::kPieceCalls);
+}
+
+TEST_F(OperatorCaptureTest, KeepsTheBeginningOfAStepThatAloneHasTooManyCalls) {
+  start({.first_step = 0, .steps = 10, .max_calls = CallLog::kPieceCalls});
+  OperatorRecorder& recorder = session_->operators().recorder();
+  for (std::size_t i = 0; i < CallLog::kPieceCalls + 9; ++i) {
+    recorder.begin(&i, "aten::mm", OperatorKind::kOperator);
+    recorder.end(&i);
+  }
+  session_->end_step();
+  close();
+  ASSERT_EQ(journal_.operators().size(), 1u);
+  EXPECT_EQ(journal_.operators()[0].calls.size(), CallLog::kPieceCalls);
+  EXPECT_EQ(journal_.operators()[0].lost_calls, 9u);
+}
+
 TEST_F(OperatorCaptureTest, CountsFromWhereTheProcessBegins) {
   start({.first_step = 0, .steps = 2}, 100);
   train_steps(5);

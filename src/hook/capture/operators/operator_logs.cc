@@ -44,6 +44,11 @@ std::uint64_t CollectedCalls::count() const {
   return count + tracks.count();
 }
 
+void CollectedCalls::lose_calls() {
+  for (const Thread& thread : threads) lost += thread.calls.size();
+  threads.clear();
+}
+
 OperatorLogs& OperatorLogs::create() {
   auto* const logs = new OperatorLogs;
   logs->next_ = all_logs.load(std::memory_order_relaxed);
@@ -59,6 +64,10 @@ bool OperatorLogs::is_recording() const noexcept {
 
 void OperatorLogs::begin(const void* key, const char* name, OperatorKind kind, std::int64_t sequence) noexcept {
   if (!is_recording()) return;
+  if (room_.is_used_up()) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   try {
     if (CallLog* const log = log_of_this_thread()) {
       const std::uint32_t number = names_.number_of(name, log->names());
@@ -127,7 +136,7 @@ CallLog* OperatorLogs::add_this_thread() {
 // What is left of the window before is thrown away.
 void OperatorLogs::open(const Clock& clock) {
   take();
-  room_.refill();
+  set_room(kMaxWindowCalls);
   const std::int64_t now = clock.steady_ns();
   unix_offset_ns_ = clock.unix_ns() - now;
   stacks_.open(now);

@@ -31,12 +31,12 @@ struct CollectedCalls {
   std::uint64_t lost = 0;
 
   std::uint64_t count() const;  // of calls of operators
+  void lose_calls();            // those of threads
 };
 
 class OperatorLogs {
  public:
-  static constexpr std::int64_t kMaxWindowCalls = std::int64_t{1} << 21;  // 64 MiB
-  static constexpr std::size_t kMaxThreads = 1024;                        // what others call is lost
+  static constexpr std::size_t kMaxThreads = 1024;  // what others call is lost
 
   // Is never destroyed, since a thread may be inside a call of it at any time. One for each hook.
   static OperatorLogs& create();
@@ -56,6 +56,9 @@ class OperatorLogs {
 
   // The rest for the thread that drives training. A window begins now; `clock` must outlive it.
   void open(const Clock& clock);
+  // So many calls may be logged from now on, kMaxWindowCalls in a new window; more are lost.
+  void set_room(std::int64_t calls) { room_.set(calls); }
+  bool is_full() const { return room_.is_used_up(); }
   // The calls that have ended since the last time, in this window.
   CollectedCalls take();
   void close() { recording_.store(false, std::memory_order_release); }
@@ -70,7 +73,7 @@ class OperatorLogs {
   StackLog stacks_;
   TrackLog tracks_;
   MemoryLog memory_;
-  CallRoom room_{kMaxWindowCalls};
+  CallRoom room_;
 
   std::atomic<bool> recording_ = false;
   // Of the window: they change while nothing is recorded.

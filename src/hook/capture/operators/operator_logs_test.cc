@@ -116,13 +116,16 @@ TEST_F(OperatorLogsTest, TakesWhileThreadsComeRecordAndGo) {
 
 TEST_F(OperatorLogsTest, CountsWhatFindsNoRoom) {
   logs_.open(system_clock());
-  for (std::int64_t i = 0; i < OperatorLogs::kMaxWindowCalls + 7; ++i) {
+  constexpr std::int64_t kLogged = 4 * CallLog::kPieceCalls;
+  logs_.set_room(kLogged);
+  for (std::int64_t i = 0; i < kLogged + 7; ++i) {
     recorder_.begin(&i, "one", OperatorKind::kOperator);
     recorder_.end(&i);
   }
   const CollectedCalls calls = logs_.take();
-  EXPECT_EQ(calls.count(), static_cast<std::uint64_t>(OperatorLogs::kMaxWindowCalls));
+  EXPECT_EQ(calls.count(), static_cast<std::uint64_t>(kLogged));
   EXPECT_EQ(calls.lost, 7u);
+  EXPECT_TRUE(logs_.is_full());
 }
 
 TEST_F(OperatorLogsTest, AThreadMayRecordForSeveral) {

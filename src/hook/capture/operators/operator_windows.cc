@@ -7,7 +7,10 @@ namespace trainwarden::capture {
 
 RecordedSteps window_of(const OperatorWindow& options, std::int64_t first_global_step) {
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() - first_global_step;
-  return {.first = first_global_step + std::min(options.first_step, most), .steps = options.steps, .key = {}};
+  return {.first = first_global_step + std::min(options.first_step, most),
+          .steps = options.steps,
+          .key = {},
+          .room = options.max_calls};
 }
 
 bool OperatorWindows::add(RecordedSteps window) {
@@ -16,9 +19,24 @@ bool OperatorWindows::add(RecordedSteps window) {
   return true;
 }
 
-void OperatorWindows::count(std::int64_t step, std::int64_t calls) {
+std::int64_t OperatorWindows::room(std::int64_t step) const {
+  std::int64_t most = 0;
+  for (const RecordedSteps& window : windows_) {
+    if (window.holds(step)) most = std::max(most, window.room);
+  }
+  return most;
+}
+
+bool OperatorWindows::has_calls(std::int64_t step) const {
+  return std::any_of(windows_.begin(), windows_.end(),
+                     [&](const RecordedSteps& window) { return window.holds(step) && window.calls > 0; });
+}
+
+void OperatorWindows::count(std::int64_t step, std::int64_t logged, std::int64_t kept) {
   for (RecordedSteps& window : windows_) {
-    if (window.holds(step)) window.calls += calls;
+    if (!window.holds(step)) continue;
+    window.calls += kept;
+    window.room -= logged;
   }
 }
 

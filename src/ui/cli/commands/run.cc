@@ -58,7 +58,7 @@ namespace {
 constexpr const char* kBlackBoxSteps = "8";
 // What nobody has asked for takes no more of the training's memory.
 constexpr const char* kBlackBoxBytes = "32MiB";
-constexpr const char* kProfiledSteps = "5:15";
+constexpr const char* kProfiledSteps = "auto";
 
 struct RunOptions {
   std::vector<std::string> command;
