@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
+#include "core/base/pages.h"
 #include "hook/capture/operators/operator_names.h"
 #include "trainwarden/operator_calls.h"
 
@@ -74,8 +76,13 @@ class CallLog {
     const void* key = nullptr;
     LoggedCall call;
   };
-  // Filled from the front and never emptied; the next one is there when it is full.
+  // Filled from the front and never emptied; the next one is there when it is full. In pages of its own
+  // (core/base/pages.h).
   struct Piece {
+    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return take_pages(bytes); }
+    static void operator delete(void* memory, std::size_t bytes) { give_pages_back(memory, bytes); }
+    static void operator delete(void* memory, const std::nothrow_t&) { operator delete(memory, sizeof(Piece)); }
+
     std::array<LoggedCall, kPieceCalls> calls;
     std::atomic<std::size_t> count = 0;
     std::atomic<Piece*> next = nullptr;

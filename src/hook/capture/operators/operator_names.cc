@@ -21,7 +21,7 @@ std::uint32_t OperatorNames::number_of(const char* name, NameCache& cache) {
   NameCache::Entry& entry = cache.entry_for(name);
   if (entry.address == name && is_same(name, entry.text)) return entry.number;
   std::uint32_t number = kOther;
-  const std::string* const kept = keep({name, ::strnlen(name, kMaxNameBytes)}, number);
+  const std::pmr::string* const kept = keep({name, ::strnlen(name, kMaxNameBytes)}, number);
   if (kept != nullptr) entry = {name, kept->c_str(), number};
   return number;
 }
@@ -33,14 +33,14 @@ std::uint32_t OperatorNames::number_of(std::string_view name) {
 }
 
 // nullptr: there is no room for it.
-const std::string* OperatorNames::keep(std::string_view name, std::uint32_t& number) {
+const std::pmr::string* OperatorNames::keep(std::string_view name, std::uint32_t& number) {
   const std::lock_guard lock(mutex_);
   if (const auto found = numbers_.find(name); found != numbers_.end()) {
     number = found->second;
     return &names_[number];
   }
   if (names_.size() == kMaxNames) return nullptr;
-  const std::string& kept = names_.emplace_back(name);
+  const std::pmr::string& kept = names_.emplace_back(name);
   try {
     number = static_cast<std::uint32_t>(names_.size() - 1);
     numbers_.emplace(kept, number);
@@ -53,7 +53,7 @@ const std::string* OperatorNames::keep(std::string_view name, std::uint32_t& num
 
 std::string OperatorNames::name(std::uint32_t number) const {
   const std::lock_guard lock(mutex_);
-  return names_[number];
+  return std::string(names_[number]);
 }
 
 }  // namespace trainwarden::capture

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "core/base/pages.h"
 
 namespace trainwarden::capture {
 
@@ -44,11 +47,12 @@ class OperatorNames {
   std::string name(std::uint32_t number) const;
 
  private:
-  const std::string* keep(std::string_view name, std::uint32_t& number);
+  const std::pmr::string* keep(std::string_view name, std::uint32_t& number);
 
   mutable std::mutex mutex_;
-  std::deque<std::string> names_;  // these guarded by mutex_; none is ever removed
-  std::map<std::string_view, std::uint32_t> numbers_;
+  PageArena arena_;  // these guarded by mutex_; no name is ever removed
+  std::pmr::deque<std::pmr::string> names_{&arena_};
+  std::pmr::map<std::string_view, std::uint32_t> numbers_{&arena_};
 };
 
 }  // namespace trainwarden::capture

@@ -11,6 +11,24 @@ from ..contents import is_plain_tensor, is_tensor
 
 Number = Union[float, int, torch.Tensor]
 
+# A number that is written later.
+Waiting = Union[float, torch.Tensor]
+
+
+def waiting(number: torch.Tensor) -> Waiting:
+    """Read at once where that waits for nobody: small tensors that stay in the heap, between large ones of the training
+    that go, keep their memory from being used again. Else a copy."""
+    number = number.detach()
+    return float(number) if number.device.type == "cpu" else number.clone()
+
+
+def joined(numbers: Sequence[Waiting]) -> Union[Sequence[float], torch.Tensor]:
+    """For Numbers.add()."""
+    device = next((each.device for each in numbers if isinstance(each, torch.Tensor)), None)
+    if device is None:
+        return [float(each) for each in numbers]
+    return torch.stack([torch.as_tensor(each, dtype=torch.float64, device=device).reshape(()) for each in numbers])
+
 
 class Numbers:
     """Named vectors in the order of their adding; numbers and tensors of any shape."""

@@ -9,7 +9,7 @@ import torch
 
 from .evaluation import Evaluation
 from .memory_readings import MemoryReadings
-from .numbers import Numbers
+from .numbers import Numbers, Waiting, joined, waiting
 from .printed import Printed
 
 _PREFIX = "trainwarden/examination/"
@@ -24,13 +24,13 @@ class Writer:
         self._hook = hook
         self._ids: dict[str, int] = {}
         self._written: dict[str, str] = {}
-        self._looks: list[tuple[int, torch.Tensor]] = []  # losses
-        self._prints: list[tuple[int, torch.Tensor]] = []  # of inputs, in full looks
-        self._light_prints: list[torch.Tensor] = []  # the same, in light ones
+        self._looks: list[tuple[int, Waiting]] = []  # losses
+        self._prints: list[tuple[int, Waiting]] = []  # of inputs, in full looks
+        self._light_prints: list[Waiting] = []  # the same, in light ones
         self.memory = MemoryReadings()
         self.printed = Printed()
         # Of steps that were compared: did something else change weights? And was there an evaluation before them?
-        self._outside: list[tuple[torch.Tensor, bool]] = []
+        self._outside: list[tuple[Waiting, bool]] = []
         self.evaluation: Optional[Evaluation] = None  # of which nothing is written yet
 
     @property
@@ -43,7 +43,7 @@ class Writer:
         return not self._looks and self.evaluation is None and self.printed.is_empty
 
     def add_loss(self, step: int, loss: torch.Tensor) -> None:
-        self._looks.append((step, loss.detach().clone()))
+        self._looks.append((step, waiting(loss)))
 
     def drop_loss(self, step: int) -> None:
         """Of a step that is none of the training's after all."""
@@ -52,12 +52,12 @@ class Writer:
 
     def add_print(self, step: int, fingerprint: torch.Tensor, is_light: bool = False) -> None:
         if is_light:
-            self._light_prints.append(fingerprint)
+            self._light_prints.append(waiting(fingerprint))
         else:
-            self._prints.append((step, fingerprint))
+            self._prints.append((step, waiting(fingerprint)))
 
     def add_outside(self, have_changed: torch.Tensor, follows_evaluation: bool) -> None:
-        self._outside.append((have_changed, follows_evaluation))
+        self._outside.append((waiting(have_changed), follows_evaluation))
 
     @property
     def has_evaluation(self) -> bool:
@@ -89,17 +89,17 @@ class Writer:
         if evaluation is not None:
             evaluation.add(numbers)  # whole by now
         if outside:
-            changed = [(each.item(), follows) for each, follows in outside]
+            changed = [(float(each), follows) for each, follows in outside]
             after = [each for each, follows in changed if follows]
             numbers.add("outside", [sum(each for each, _ in changed), float(len(changed)), sum(after), float(len(after))])
         if looks:
             numbers.add("look_steps", [float(step) for step, _ in looks])
-            numbers.add("looks", torch.stack([loss.double().reshape(()) for _, loss in looks]))
+            numbers.add("looks", joined([loss for _, loss in looks]))
         if prints:
             numbers.add("print_steps", [float(step) for step, _ in prints])
-            numbers.add("prints", torch.stack([each for _, each in prints]))
+            numbers.add("prints", joined([each for _, each in prints]))
         if light_prints:
-            numbers.add("light_prints", torch.stack(light_prints))
+            numbers.add("light_prints", joined(light_prints))
 
     def write_text(self, name: str, text: str) -> None:
         if self._written.get(name) != text:
