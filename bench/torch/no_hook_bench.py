@@ -19,6 +19,9 @@ HERE = Path(__file__).resolve().parent
 PROGRAM = HERE.parents[1] / "build/release/bin/trainwarden"
 PAIRS = 3
 SECONDS = 10.0  # of each process after its start, about
+# The start has what is done once: the first captures, recorded operators, and the first looks of the examination, which may
+# cost a training of three seconds a quarter of one (trainwarden/torch/examination/allowance.py).
+START_SECONDS, MIN_START_STEPS = 3.0, 20
 # Memory: no more than so many times the peak of the program alone, and so many MiB.
 MAX_TIMES, MAX_MORE_MIB = 1.05, 48.0
 MAX_TIME = 1.02
@@ -35,7 +38,8 @@ class Pair(NamedTuple):
 def measure(shape: str, environment: dict[str, str]) -> list[Pair]:
     """Both at once, each on a processor of its own, and then with their processors exchanged: what else the machine does, and
     how fast it is just then, is the same for both."""
-    steps = max(20, round(SECONDS / _ended(_start(shape, 20, None, None, environment))["step_seconds"]))
+    step_seconds = _ended(_start(shape, (20, 20), None, None, environment))["step_seconds"]
+    steps = max(MIN_START_STEPS, round(START_SECONDS / step_seconds)), max(20, round(SECONDS / step_seconds))
     processors = sorted(os.sched_getaffinity(0))
     first, second = processors[0], processors[-1]
     pairs = []
@@ -47,7 +51,7 @@ def measure(shape: str, environment: dict[str, str]) -> list[Pair]:
     return pairs
 
 
-def _run_both(shape: str, steps: int, processors: tuple[int, int], environment: dict[str, str]) -> Pair:
+def _run_both(shape: str, steps: tuple[int, int], processors: tuple[int, int], environment: dict[str, str]) -> Pair:
     folder = tempfile.mkdtemp(prefix="no_hook_bench_")
     try:
         started = [_start(shape, steps, runs, on, environment) for runs, on in zip((None, folder), processors)]
@@ -62,10 +66,10 @@ def _run_both(shape: str, steps: int, processors: tuple[int, int], environment: 
 
 
 def _start(
-    shape: str, steps: int, runs: str | None, processor: int | None, environment: dict[str, str]
+    shape: str, steps: tuple[int, int], runs: str | None, processor: int | None, environment: dict[str, str]
 ) -> subprocess.Popen[str]:
-    """`runs`: watched, into this folder."""
-    command = [sys.executable, str(HERE / "shapes.py"), shape, str(steps)]
+    """`steps`: of the start, and after it. `runs`: watched, into this folder."""
+    command = [sys.executable, str(HERE / "shapes.py"), shape, *map(str, steps)]
     if runs is not None:
         command = [str(PROGRAM), "run", "--runs", runs, "--name", shape, "--", *command]
     if processor is not None:

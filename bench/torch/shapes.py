@@ -188,16 +188,12 @@ SHAPES: dict[str, Callable[[], Step]] = {
 }  # fmt: skip
 
 
-# These steps hold all that is done once: the first captures, the examination, the recording of operators.
-START_STEPS = 20
-
-
 def main() -> None:
-    steps = int(sys.argv[2])
+    start_steps, steps = int(sys.argv[2]), int(sys.argv[3])
     torch.manual_seed(0)
     torch.set_num_threads(1)
     step = SHAPES[sys.argv[1]]()
-    for _ in range(START_STEPS):
+    for _ in range(start_steps):
         step()
     started = time.process_time()
     for _ in range(steps):

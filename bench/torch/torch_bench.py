@@ -283,7 +283,7 @@ def bench_no_hook(rival_python: str | None) -> list[Figure]:
     for shape in no_hook_bench.shapes():
         pairs = no_hook_bench.measure(shape, environment)
         start = statistics.median(pair.start_seconds for pair in pairs)
-        time = f"CPU time of a step after the first 20, watched and alone; those took {start:.2g} s more"
+        time = f"CPU time of a step after the start, watched and alone; the start took {start:.2g} s more"
         room = f"peak, as a share of {no_hook_bench.MAX_TIMES:g} times the peak alone and {no_hook_bench.MAX_MORE_MIB:g} MiB"
         figures.append(
             Figure(f"torch.no_hook_time.{shape}", [pair.time for pair in pairs], "x", no_hook_bench.MAX_TIME, time)
