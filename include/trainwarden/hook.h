@@ -395,8 +395,8 @@ class TRAINWARDEN_API Hook {
   void begin_group();
   void end_group();
 
-  // Operator calls. Are they wanted in the current step? One load. It changes in end_step() and set_mode() alone: who
-  // listens to a framework begins and ends there.
+  // Operator calls. Are they wanted in the current step? One load. It changes in end_step() and set_mode(), where who
+  // listens to a framework begins and ends; and it ends within a step that has more calls than there is room for.
   bool wants_operators() const;
   // The same for as long as the process lives, also when the hook is closed. It records nothing in a hook that is off.
   OperatorRecorder& operators();

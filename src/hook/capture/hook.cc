@@ -253,7 +253,7 @@ void Hook::save_shard(TensorId id, const TensorView& part, const Shape& global_s
 
 bool Hook::wants_operators() const {
   const capture::CaptureSession* const session = impl_->live();
-  return session != nullptr && session->operators().is_recording();
+  return session != nullptr && session->operators().wants_calls();
 }
 
 OperatorRecorder& Hook::operators() {

@@ -49,6 +49,37 @@ def named(calls: list[Call], name: str) -> Call:
     return next(call for call in calls if call.name == name)
 
 
+def test_nobody_listens_any_longer_in_a_step_that_has_more_than_there_is_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINWARDEN_PROFILE_STEPS", "auto")
+    ended_at: list[tuple[int, int]] = []
+    place = (0, 0)
+    end_feeding = operators._core.end_feeding
+
+    def end(turn: int) -> None:
+        ended_at.append(place)
+        end_feeding(turn)
+
+    monkeypatch.setattr(operators._core, "end_feeding", end)
+    model, one = nn.Linear(2, 1), torch.ones(2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    for step in range(7):
+        optimizer.zero_grad()
+        for part in range(4):
+            place = (step, part)
+            for _ in range(50_000 if step == 5 else 0):
+                torch.neg(one)
+            model(one).sum().backward()
+        optimizer.step()
+    twt.detach()
+    assert ended_at == [(5, 2)]
+    calls = calls_in(tmp_path / "run")
+    assert {call.step for call in calls} == {5}
+    assert 130_000 < sum(call.kind != "python" for call in calls) <= 131_072
+
+
 def test_an_unchanged_program_has_its_operators_in_the_steps_5_to_15(runner: Runner) -> None:
     run_dir = runner.folder / "unchanged-operators"
     plain = runner.start("operators.py", environment=clean_environment())

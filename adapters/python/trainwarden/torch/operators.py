@@ -29,7 +29,7 @@ class OperatorFeed:
         _prepare()  # now, and not under a profiler of the program's, which would count what is tried
 
     def follow(self) -> None:
-        """A step begins."""
+        """A step begins, or a backward pass has ended in it."""
         if self._hook.wants_operators != (self._stop is not None):
             self._change()
 

@@ -100,6 +100,7 @@ class Recorder:
         self.activations.is_repeated = self._passes.is_repeated
 
     def end_backward(self) -> None:
+        self._operators.follow()  # there may be no room for more, in a step of many passes
         if self.is_idle:
             return
         if self.signals.wanted:

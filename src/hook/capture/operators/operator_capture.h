@@ -27,6 +27,8 @@ class OperatorCapture {
 
   OperatorRecorder& recorder() { return logs_.recorder(); }
   bool is_recording() const { return logs_.is_recording(); }
+  // And there is room for more: else nobody needs to listen any longer.
+  bool wants_calls() const { return is_recording() && !logs_.is_full(); }
   // For the writer thread, which looks for them.
   ProfileRequests& requests() { return *requests_; }
 

@@ -133,10 +133,12 @@ TEST_F(OperatorCaptureTest, KeepsTheBeginningOfAStepThatAloneHasTooManyCalls) {
   start({.first_step = 0, .steps = 10, .max_calls = CallLog::kPieceCalls});
   OperatorRecorder& recorder = session_->operators().recorder();
   for (std::size_t i = 0; i < CallLog::kPieceCalls + 9; ++i) {
+    EXPECT_EQ(session_->operators().wants_calls(), i <= CallLog::kPieceCalls);
     recorder.begin(&i, "aten::mm", OperatorKind::kOperator);
     recorder.end(&i);
   }
   session_->end_step();
+  EXPECT_FALSE(session_->operators().wants_calls());
   close();
   ASSERT_EQ(journal_.operators().size(), 1u);
   EXPECT_EQ(journal_.operators()[0].calls.size(), CallLog::kPieceCalls);
