@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/graph_walk.h"
 #include "judge/diagnosis/names.h"
 
 namespace trainwarden::diagnosis {

@@ -11,6 +11,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "data/format/capture_events.h"
 #include "data/format/json.h"
 #include "data/format/name_escape.h"
 #include "data/format/names_record.h"

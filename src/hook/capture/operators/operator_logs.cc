@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hook/capture/fork_guard.h"
+#include "trainwarden/hook.h"
 
 namespace trainwarden::capture {
 namespace {
