@@ -7,6 +7,7 @@
 #include "bucket_library.h"
 #include "frame_variables.h"
 #include "gate.h"
+#include "living_objects.h"
 #include "operator_feed.h"
 #include "python_control.h"
 #include "python_hook.h"
@@ -35,6 +36,7 @@ NB_MODULE(_core, module) {
   python::bind_tensor_batch(module);
   python::bind_gate(module);
   python::bind_frame_variables(module);
+  python::bind_living_objects(module);
   python::bind_operator_feed(module);
   python::bind_stack_sampler(module);
   python::bind_statistics(module);

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import torch
 from running import needs_torch_2
 from torch import nn
 
+from trainwarden import _core
 from trainwarden.torch.naming import class_name
 from trainwarden.torch.roots import Model
 from trainwarden.torch.wrappers import unwrapped, wrapped_by
@@ -72,3 +76,41 @@ def test_a_class_that_fully_shard_has_made() -> None:
     assert class_name(sharded) == "Own"
     assert class_name(Own()) == "Own"
     assert Model(sharded).path == "Own"
+
+
+class Liar:
+    """Says that it is a module."""
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        raise AssertionError("it was asked")
+
+
+def test_living_objects_are_those_of_a_class_and_of_derived_ones() -> None:
+    module, liar = nn.Sequential(nn.Linear(1, 1)), Liar()
+    found = _core.living_objects(nn.Module)
+    assert {id(module), id(module[0])} <= {id(each) for each in found}
+    assert id(liar) not in {id(each) for each in found}
+    assert _core.living_objects(type("Nobody", (), {})) == []
+
+
+def test_a_tensor_of_torchs_own_is_not_held_while_living_objects_are_looked_for() -> None:
+    """Another thread runs backward passes, which drop tensors that have an object of Python which nobody else holds. In a
+    process of its own: such a tensor is warned of once in each."""
+    program = """
+import threading, torch
+from trainwarden.torch.roots import Living
+over = threading.Event()
+def train():
+    while not over.is_set():
+        layer = torch.nn.Linear(4, 4)
+        torch.nn.functional.mse_loss(layer(torch.randn(8, 4)), torch.ones(8, 4)).backward()
+threads = [threading.Thread(target=train) for _ in range(2)]
+[thread.start() for thread in threads]
+for _ in range(100):
+    Living()
+over.set()
+[thread.join() for thread in threads]
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (0, "")

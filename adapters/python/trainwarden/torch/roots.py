@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import weakref
-from typing import Any, Iterable, NamedTuple, Optional
+from typing import Iterable, NamedTuple, Optional
 
 import torch
 from torch.nn.modules.loss import _Loss
 from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
+from .. import _core
 from .contents import attributes_of
 from .flat import Shard, named_originals, originals_in
 from .frames import frames, variables_of
@@ -135,22 +135,8 @@ class Living:
     """The modules and optimizers that are alive now."""
 
     def __init__(self) -> None:
-        self.modules: list[torch.nn.Module] = []
-        self.optimizers: list[Optimizer] = []
-        kinds: dict[type, Optional[list[Any]]] = {}
-        for thing in gc.get_objects():
-            # Not isinstance: it asks the object, which may be a proxy with a will of its own.
-            kind = type(thing)
-            if kind not in kinds:
-                kinds[kind] = self._list_for(kind)
-            found = kinds[kind]
-            if found is not None:
-                found.append(thing)
-
-    def _list_for(self, kind: type) -> Optional[list[Any]]:
-        if issubclass(kind, torch.nn.Module):
-            return self.modules
-        return self.optimizers if issubclass(kind, Optimizer) or kind is OwnUpdate else None
+        self.modules: list[torch.nn.Module] = _core.living_objects(torch.nn.Module)
+        self.optimizers: list[Optimizer] = [*_core.living_objects(Optimizer), *_core.living_objects(OwnUpdate)]
 
     def roots(self) -> list[tuple[torch.nn.Module, list[torch.nn.Module]]]:
         """Models with parameters that lie in no other module, each with its wrappers."""
