@@ -1,8 +1,8 @@
 // Pages: memory of the system's own, outside of the heap of the program that we are in.
 //
-// What is small and stays in a training's heap, between large tensors that come and go, keeps their places from
-// becoming one again: some hundred names have cost a hundred megabytes so. What is allocated in the training's threads,
-// and kept, lies here.
+// A small allocation that stays in a training's heap, between large tensors that come and go, keeps their places from
+// becoming one again: some hundred names have cost a hundred megabytes so. Allocations that are made in the training's
+// threads, and kept, belong here.
 #pragma once
 
 #include <cstddef>

@@ -59,8 +59,8 @@ std::string short_name(const std::vector<std::string>& command) {
   return name.empty() ? "run" : name;
 }
 
-// Gives false where another one of this machine has claimed the same; it is this process's until that ends. Of a socket
-// without a file nothing is left behind, and the program finds no folder before its run begins.
+// Gives false where another one of this machine has claimed the same; it is this process's until that ends. A socket
+// without a file leaves nothing behind, and the program finds no folder before its run begins.
 bool claim(const fs::path& run) {
   const std::string name =
       fmt::format("trainwarden-run-{:016x}", std::hash<std::string>()(fs::absolute(run).lexically_normal().string()));

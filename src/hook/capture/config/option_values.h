@@ -21,7 +21,7 @@ Result<int> parse_black_box_steps(std::string_view text);
 // "5:15": from the first to before the second, counted from where the process begins; "on": kDefaultOperatorSteps from
 // the default on; "auto": unasked_operator_window(); "off": none.
 Result<OperatorWindow> parse_operator_window(std::string_view text);
-// What is recorded where nobody has chosen: it takes little, also of a training whose steps have a million calls.
+// The window where nobody has chosen one: it takes little of a training, even of one whose steps have a million calls.
 OperatorWindow unasked_operator_window();
 // Samples a second: a number up to kMaxStackHz, "on" or "off".
 Result<int> parse_stack_hz(std::string_view text);

@@ -31,7 +31,11 @@ void OperatorCapture::begin_step(std::int64_t step) {
   const bool wanted = windows_.holds(step) && !off_.load(std::memory_order_relaxed);
   if (wanted != is_recording()) {
     const Bill::Timer timer(bill_);
-    wanted ? logs_.open(clock_) : logs_.close();
+    if (wanted) {
+      logs_.open(clock_);
+    } else {
+      logs_.close();
+    }
   }
   if (wanted) logs_.set_room(windows_.room(step));
 }
