@@ -48,6 +48,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xfail(reason=f"known of torch {version}", strict=True))
 
 
+@pytest.fixture(scope="session")
+def imported() -> None:
+    """What is imported by now is no garbage: a collection need not look at it, which takes a tenth of a second."""
+    import gc
+
+    import trainwarden.torch  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_over(imported: None) -> None:
+    """Models and optimizers of earlier tests that wait to be collected are living objects: a session would expect their
+    steps, and the first steps of the next training would end late."""
+    import gc
+
+    gc.collect()
+
+
 @pytest.fixture(autouse=True)
 def nobody_stays() -> Iterator[None]:
     """A watcher that a test has left attached would be notified of what the next tests do."""
