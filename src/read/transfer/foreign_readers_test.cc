@@ -34,12 +34,10 @@ class ForeignReaders : public TransferTest {
     export_all(trial, {.format = ExportFormat::kJson, .out = in("truth.json"), .choice = options.choice});
     const std::string log = in("log").string();
     const bool newer = options.format == ExportFormat::kMcap || options.format == ExportFormat::kParquet;
-    const std::string command = fmt::format(
-        "SMDEBUG_TRAINING_END_DELAY_REFRESH=0 SMDEBUG_LOG_LEVEL=error '{}' '{}/src/read/transfer/foreign_readers.py' "
-        "{} "
-        "'{}' '{}' > '{}' 2>&1",
-        newer ? newer_python_ : python_, TW_SOURCE_DIR, name(options.format), options.out.string(),
-        in("truth.json").string(), log);
+    const std::string command =
+        fmt::format("SMDEBUG_TRAINING_END_DELAY_REFRESH=0 SMDEBUG_LOG_LEVEL=error '{}' '{}' {} '{}' '{}' > '{}' 2>&1",
+                    newer ? newer_python_ : python_, TW_SOURCE_DIR "/src/read/transfer/foreign_readers.py",
+                    name(options.format), options.out.string(), in("truth.json").string(), log);
     EXPECT_EQ(std::system(command.c_str()), 0) << read_text(log);
   }
 
@@ -176,7 +174,7 @@ TEST_F(ForeignReaders, PerfettoFindsWhatTheChromeTraceHas) {
   }
   const std::string log = in("log").string();
   const std::string command =
-      fmt::format("'{}' '{}/src/read/transfer/perfetto_reader.py' '{}' '{}' > '{}' 2>&1", perfetto, TW_SOURCE_DIR,
+      fmt::format("'{}' '{}' '{}' '{}' > '{}' 2>&1", perfetto, TW_SOURCE_DIR "/src/read/transfer/perfetto_reader.py",
                   in("perfetto").string(), in("chrome-trace").string(), log);
   EXPECT_EQ(std::system(command.c_str()), 0) << read_text(log);
 }

@@ -117,7 +117,7 @@ TEST_F(ProfilerExportTest, SmdebugReadsIt) {
   if (python == nullptr) GTEST_SKIP() << "TRAINWARDEN_RIVALS_PYTHON names no Python with smdebug";
   const ProfilerExportReport report = export_run();
   const std::string command =
-      fmt::format("'{}' '{}/src/read/transfer/profiler_readers.py' '{}' {} {} {} > '{}' 2>&1", python, TW_SOURCE_DIR,
+      fmt::format("'{}' '{}' '{}' {} {} {} > '{}' 2>&1", python, TW_SOURCE_DIR "/src/read/transfer/profiler_readers.py",
                   in("p").string(), report.samples, report.steps, report.calls, in("log").string());
   EXPECT_EQ(std::system(command.c_str()), 0) << read_text(in("log"));
 }

@@ -94,8 +94,8 @@ std::vector<std::string> lines_by_python(const fs::path& run) {
   const TemporaryFolder folder;
   const fs::path lister = folder.path() / "lister.py";
   std::ofstream(lister) << kLister;
-  return sorted_lines(
-      output_of(fmt::format("/usr/bin/python3 -B {} {}/docs/format {}", lister.string(), TW_SOURCE_DIR, run.string())));
+  return sorted_lines(output_of(
+      fmt::format("/usr/bin/python3 -B {} {} {}", lister.string(), TW_SOURCE_DIR "/docs/format", run.string())));
 }
 
 std::string hex(ByteSpan bytes) {
@@ -211,7 +211,7 @@ TEST(ReadRunPyTest, ReadsARunOnADisk) {
 
 TEST(ReadRunPyTest, ListsARunFromTheCommandLine) {
   const std::string command =
-      fmt::format("/usr/bin/python3 -B {}/docs/format/read_run.py {}", TW_SOURCE_DIR, golden_path(""));
+      fmt::format("/usr/bin/python3 -B {} {}", TW_SOURCE_DIR "/docs/format/read_run.py", golden_path(""));
   EXPECT_NE(output_of(command).find(sample_name(11)), std::string::npos);
 }
 
