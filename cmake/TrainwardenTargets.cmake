@@ -79,6 +79,14 @@ endfunction()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/test_paths.h.in ${PROJECT_BINARY_DIR}/test_paths/test_paths.h @ONLY)
 
+# tw_reads(TEST... FILES PATH...): what these tests, which are scripts, read of the tree besides their arguments; paths from its
+# root. The gate runs a script of which this is not said with each change (scripts/gate).
+function(tw_reads)
+  cmake_parse_arguments(arg "" "" "FILES" ${ARGN})
+  list(TRANSFORM arg_FILES PREPEND ${PROJECT_SOURCE_DIR}/)
+  set_property(TEST ${arg_UNPARSED_ARGUMENTS} APPEND PROPERTY REQUIRED_FILES ${arg_FILES})
+endfunction()
+
 # Whether the tests of the current folder are among those that TRAINWARDEN_TESTS asks for.
 function(tw_wants_tests result)
   cmake_path(SET floors "${PROJECT_SOURCE_DIR}/src")

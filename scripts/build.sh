@@ -17,6 +17,8 @@ configure() {
   shift
   mkdir -p build
   log=build/configure-$preset.log
+  # CMake then describes the targets, for scripts/gate/ctest_programs.py.
+  mkdir -p "build/$preset/.cmake/api/v1/query" && touch "build/$preset/.cmake/api/v1/query/codemodel-v2"
   if ! cmake --preset "$preset" "$@" >"$log" 2>&1; then
     cat "$log" >&2
     say "cannot configure preset $preset; the output above is in $log"

@@ -36,8 +36,14 @@ begin_environment() {
   mkdir -p build "$(dirname "$environments_kept/$1")"
   say "fetching $1 from PyPI, beside what follows (log: $log.log)"
   rm -f "$log.status"
-  if install_environment "$1" >"$log.log" 2>&1; then echo 0; else echo 1; fi </dev/null >"$log.status" &
-  environment_pids[$1]=$!
+  environment_pids[$1]=$(beside "$log.log" keep_status "$log.status" install_environment "$1")
+}
+
+# keep_status FILE COMMAND...: leaves in FILE what it ended with.
+keep_status() {
+  local status=0
+  "${@:2}" || status=$?
+  echo $status >"$1"
 }
 
 # By a file: `wait` forgets what a process ended with when another one has got its number meanwhile.
@@ -80,12 +86,19 @@ ready_environment() {
   fi
 }
 
-# environment_tests SET NAME PYTEST ARGUMENT...: with what is in the environment, and nothing else.
+# environment_tests SET NAME FOLDER... -- [PYTEST ARGUMENT...]: with what is in the environment, and nothing else.
 environment_tests() {
-  local set=$1 name=$2 log=$PWD/build/pytest-${2//[^a-z0-9]/-}
+  local set=$1 name=$2 log=$PWD/build/pytest-${2//[^a-z0-9]/-} folders=()
+  local plan=$log.json
   shift 2
+  while [[ $1 != -- ]]; do
+    folders+=("$1")
+    shift
+  done
+  shift
+  plan_tests "$name" python "$plan" "$PWD/build/$set/bin/python" "${KERAS_BACKEND:-} $*" "${folders[@]}" || return 0
   OMP_NUM_THREADS=1 run_tests "$name" "$log.xml" "$log.log" "build/$set/bin/python" -m pytest \
-    -q --rootdir=. -p no:cacheprovider -n "$(nproc)" --junit-xml="$log.xml" "$@"
+    -q --rootdir=. -p no:cacheprovider -n "$(nproc)" --junit-xml="$log.xml" "${chosen[@]}" "$@"
 }
 
 # torch2_tests SET [PYTEST ARGUMENT...]: the tests of capture from PyTorch on it, or those that are selected.
@@ -94,7 +107,19 @@ torch2_tests() {
   shift
   ready_environment "$set" || return 0
   say "PyTorch $("build/$set/bin/python" -c 'import torch; print(torch.__version__)')"
-  environment_tests "$set" "python on PyTorch 2, ${set#*/}" --dist loadfile adapters/python/tests/torch "$@"
+  environment_tests "$set" "python on PyTorch 2, ${set#*/}" adapters/python/tests/torch -- --dist loadfile "$@"
+}
+
+# What each adapter must do, for PyTorch.
+torch2_conformance() {
+  ready_environment torch2/newest || return 0
+  environment_tests torch2/newest "python on PyTorch 2, conformance" adapters/python/tests/conformance -- -k "torch and not keras"
+}
+
+# Beyond what each adapter must do.
+boosting_tests() {
+  environment_tests ../$venv "python on LightGBM, XGBoost and scikit-learn" adapters/python/tests/{lightgbm,sklearn,xgboost} -- \
+    --dist loadfile
 }
 
 # how_to_share PART: among workers of pytest: `conformance` is one file, and files of all tests run their programs once.
@@ -117,15 +142,15 @@ frameworks_tests() {
   keras=$(framework_folders "$part" $tests/keras)
   jax=$(framework_folders "$part" $tests/jax)
   # Sessions of TensorFlow are at home in 2.15: here they are tested with all.
-  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" --dist "$(how_to_share "$part")" $keras \
+  KERAS_BACKEND=tensorflow environment_tests "$set" "python on Keras, TensorFlow" $keras -- --dist "$(how_to_share "$part")" \
     -k "keras or tensorflow$([[ $part == all ]] || echo ' and not tensorflow_')"
-  KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $keras -k keras
+  KERAS_BACKEND=jax environment_tests "$set" "python on Keras, JAX" $keras -- -k keras
   if "build/$set/bin/python" -c "import torch" 2>/dev/null; then
-    KERAS_BACKEND=torch environment_tests "$set" "python on Keras, PyTorch" $keras -k keras
+    KERAS_BACKEND=torch environment_tests "$set" "python on Keras, PyTorch" $keras -- -k keras
   else
     say "Keras on PyTorch is not tested: $set has no PyTorch"
   fi
-  environment_tests "$set" "python on JAX" $jax -k "jax and not keras"
+  environment_tests "$set" "python on JAX" $jax -- -k "jax and not keras"
 }
 
 # What is no longer developed, and has programs.
@@ -133,13 +158,12 @@ old_frameworks_tests() {
   local set=frameworks/old tests=adapters/python/tests hooks=adapters/smdebug/tests/hook cells=adapters/sagemaker/tests
   local conformance=adapters/python/tests/conformance
   ready_environment "$set" || return 0
-  environment_tests "$set" "python on MXNet" --dist loadfile $tests/mxnet $hooks/test_mxnet_hook.py \
-    $cells/test_gluon_seed_cells.py adapters/smdebug/tests/analysis/test_gluon_seed_cells.py $conformance -k "mxnet or gluon"
-  environment_tests "$set" "python on sessions of TensorFlow" --dist loadfile $tests/tf_sessions \
-    $hooks/test_session_hook.py $cells/test_estimator_seed_cells.py $conformance \
-    -k "tf_sessions or tensorflow_ or session_hook or estimator"
-  environment_tests "$set" "python on Keras 2" --dist loadfile $tests/keras $hooks/test_keras_hook.py $conformance \
+  environment_tests "$set" "python on MXNet" $tests/mxnet $hooks/test_mxnet_hook.py $cells/test_gluon_seed_cells.py \
+    adapters/smdebug/tests/analysis/test_gluon_seed_cells.py $conformance -- --dist loadfile -k "mxnet or gluon"
+  environment_tests "$set" "python on sessions of TensorFlow" $tests/tf_sessions $hooks/test_session_hook.py \
+    $cells/test_estimator_seed_cells.py $conformance -- --dist loadfile -k "tf_sessions or tensorflow_ or session_hook or estimator"
+  environment_tests "$set" "python on Keras 2" $tests/keras $hooks/test_keras_hook.py $conformance -- --dist loadfile \
     -k "keras or (tensorflow and not tensorflow_)"
-  environment_tests "$set" "python on DistilBERT" $cells/test_classifier_seed_cells.py $cells/test_seed_notebooks.py \
+  environment_tests "$set" "python on DistilBERT" $cells/test_classifier_seed_cells.py $cells/test_seed_notebooks.py -- \
     -k "classifier or notebooks"
 }

@@ -1,87 +1,48 @@
 #!/usr/bin/env python3
-"""What each wing takes of the gate's time, compiling and testing, beside its allotment (scripts/minutes.json).
+"""What the gate's stages take of the processors, beside their limits (scripts/minutes.json).
 
-usage: minutes.py --since SECONDS [--cache-log FILE]        what was taken since then (seconds since 1970)
-       minutes.py --demo BEFORE AFTER TARGET...             whether these targets are as small as the demo's time asks
+usage: minutes.py --table FILE [--cache-log FILE]     the stages of FILE ("WALL CPU NAME", a line each), and their limits
+       minutes.py --stage NAME BEFORE AFTER           prints the CPU seconds of a stage; exits 1 when they are over its limit
+       minutes.py --demo BEFORE AFTER TARGET...       whether these targets are as small as the demo's time asks
 
-Reads the log of ninja and the report and list of ctest in build/<preset>. BEFORE and AFTER are what the shell's `times`
-printed before and after their build. Exits 1 when the demo needs more than its share.
+BEFORE and AFTER are what the shell's `times` printed before and after. A limit is in seconds of one processor, which
+other work on the machine changes less than it changes the time that passes, and is that of a machine that has compiled
+nothing yet. All limits together are what two processors have in the time that a change may take.
 """
 import argparse
-import collections
 import json
 import pathlib
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PRESETS = ("release", "asan", "asan-programs", "tsan")
 
 
 def limits():
     return json.loads((ROOT / "scripts/minutes.json").read_text(encoding="utf-8"))
 
 
-def part_of(path):
-    """The row that a file of the tree or of a build folder belongs to: a wing, or a folder beside src."""
-    parts = path.split("/")
-    if parts[0] == "src" and len(parts) > 1:
-        return parts[1]
-    return parts[0] if parts[0] in ("adapters", "examples", "tests", "bench", "fuzz", "web", "trainers") else "the rest"
+def show_table(file):
+    stages = limits()["stages"]
+    print(f"  {'took s':>8} {'CPU s':>8} {'limit':>8}")
+    walls = cpus = allowed = 0
+    for line in pathlib.Path(file).read_text(encoding="utf-8").splitlines():
+        wall, cpu, name = line.split(" ", 2)
+        walls, cpus, allowed = walls + int(wall), cpus + int(cpu), allowed + stages.get(name, 0)
+        print(f"  {wall:>8} {cpu:>8} {stages.get(name, ''):>8}  {name}")
+    print(f"  {walls:8} {cpus:8} {allowed:8}  together")
 
 
-def compiled(build, since):
-    """{output: seconds} of what ninja made in `build` since then."""
-    took = {}
-    try:
-        lines = (build / ".ninja_log").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return took
-    for line in lines:
-        fields = line.split("\t")
-        if len(fields) == 5 and int(fields[2]) / 1e9 >= since:
-            took[fields[3].removeprefix(f"{build}/").removeprefix(f"{ROOT}/")] = (int(fields[1]) - int(fields[0])) / 1000
-    return took
-
-
-def tested(build, since):
-    """{folder below the build folder: seconds} of what ctest ran in `build` since then."""
-    report = build / "ctest.xml"
-    took = collections.Counter()
-    if not report.exists() or report.stat().st_mtime < since:
-        return took
-    listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True,
-                             check=True)
-    folders = {test["name"]: property_of(test, "WORKING_DIRECTORY") for test in json.loads(listing.stdout)["tests"]}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
-        folder = folders.get(case.get("name")) or str(build)
-        took[folder.removeprefix(f"{build}/")] += float(case.get("time") or 0)
-    return took
-
-
-def property_of(test, name):
-    return next((each["value"] for each in test.get("properties", ()) if each["name"] == name), None)
-
-
-def show_table(since):
-    rows = collections.defaultdict(lambda: [0.0, 0.0])
-    for preset in PRESETS:
-        build = ROOT / "build" / preset
-        for output, seconds in compiled(build, since).items():
-            rows[part_of(output)][0] += seconds
-        for folder, seconds in tested(build, since).items():
-            rows[part_of(folder)][1] += seconds
-    allotted = limits()["minutes"]
-    print("Minutes of one core. A gate of 45 minutes on two cores has 90 of them; pages, Python and fuzzing take their own.")
-    print(f"  {'':10} {'compiled':>9} {'tested':>9} {'together':>9} {'allotted':>9}")
-    for name in [*allotted, *sorted(set(rows) - set(allotted))]:
-        compiling, testing = (seconds / 60 for seconds in rows[name])
-        share = allotted.get(name)
-        over = share is not None and compiling + testing > share
-        print(f"  {name:10} {compiling:9.1f} {testing:9.1f} {compiling + testing:9.1f} "
-              f"{'' if share is None else format(share, '9.1f'):>9}{'  more than its allotment' if over else ''}")
+def check_stage(name, before, after):
+    """Without a limit, as stages of `--all` are, nothing is over it."""
+    seconds, limit = cpu_of_children(after) - cpu_of_children(before), limits()["stages"].get(name)
+    print(round(seconds))
+    if limit is None or seconds <= limit:
+        return 0
+    print(f"the stage \"{name}\" took {seconds:.0f} CPU seconds, and its limit is {limit} (scripts/minutes.json): what takes "
+          "so long goes to `./dev test --all`, or gets cheaper", file=sys.stderr)
+    return 1
 
 
 def show_cache(log):
@@ -121,15 +82,19 @@ def check_demo(before, after, targets):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--since", type=float, default=0)
+    parser.add_argument("--table", metavar="FILE")
     parser.add_argument("--cache-log")
+    parser.add_argument("--stage", nargs=3, metavar=("NAME", "BEFORE", "AFTER"))
     parser.add_argument("--demo", nargs="+", metavar="BEFORE AFTER TARGET")
     arguments = parser.parse_args()
+    if arguments.stage:
+        return check_stage(*arguments.stage)
     if arguments.demo:
         return check_demo(*arguments.demo[:2], arguments.demo[2:])
     if arguments.cache_log:
         show_cache(arguments.cache_log)
-    show_table(arguments.since)
+    if arguments.table:
+        show_table(arguments.table)
     return 0
 
 

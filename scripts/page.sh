@@ -19,17 +19,25 @@ page_tools() {
 
 # What needs no browser.
 page_units() {
+  local plan=$page_out/gate-units.json
+  plan_tests "page, types and units" files $plan page=web || return 0
   check "the page's types hold" in_web npm run --silent check
   run_tests "page, units" $page_out/units.xml $page_out/units.log in_web npm run --silent test -- \
     --reporter=default --reporter=junit --outputFile.junit=../$page_out/units.xml
 }
 
+# A journey depends on its file, on what all of them share, and on the programs that it starts: the page is in ours.
 page_in_browser() {
+  local plan=$page_out/gate-browser.json journey units=() shared
+  shared=web/e2e/harness.ts,web/e2e/served_runs.ts,web/e2e/looks,web/playwright.config.ts,web/package-lock.json
+  shared+=,web/gallery,web/src,build/release/bin/trainwarden,build/release/tests/page/sample_runs,build/release/tests/page/sample_jobs
+  for journey in web/e2e/*.spec.ts; do units+=("${journey##*/}=$journey,$shared"); done
   if ! command -v chromium >/dev/null; then
     fail "page: there is no chromium"
     return
   fi
-  run_tests "page, in a browser" $page_out/e2e.xml $page_out/e2e.log in_web npm run --silent e2e
+  plan_tests "page, in a browser" files $plan "${units[@]}" || return 0
+  run_tests "page, in a browser" $page_out/e2e.xml $page_out/e2e.log in_web npm run --silent e2e -- "${chosen[@]}"
 }
 
 page_tests() {

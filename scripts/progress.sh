@@ -8,6 +8,13 @@ last_words() {
     grep '[[:alnum:]]' | tail -n 1 | cut -c 1-100 || true
 }
 
+# beside LOG COMMAND...: starts it and prints the number of its process. It is no child of this shell, which would count its
+# time of a processor in the stage that happens to run when it ends.
+beside() {
+  "${@:2}" </dev/null >"$1" 2>&1 &
+  echo $!
+}
+
 # with_progress LOG COMMAND...: its output goes to LOG; every ten seconds the last line of it is shown.
 with_progress() {
   local log=$1 begin=$SECONDS shown=0 pid status=0

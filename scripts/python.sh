@@ -73,6 +73,7 @@ python_package() {
 # adapter must do, and "all" the rest.
 python_tests() {
   local tests=$1 report=$PWD/build/release/pytest.xml log=$PWD/build/release/pytest.log library ignored=()
+  local plan=build/release/gate-python.json
   if [[ $tests != all ]]; then
     for library in lightgbm sklearn xgboost; do ignored+=("--ignore=adapters/python/tests/$library"); done
   fi
@@ -80,7 +81,8 @@ python_tests() {
     fail "the Python package does not build"
     return
   fi
+  plan_tests python python $plan "$PWD/$venv/bin/python" plain adapters/python adapters/smdebug adapters/sagemaker \
+    adapters/sda "${ignored[@]}" || return 0
   OMP_NUM_THREADS=1 run_tests python "$report" "$log" $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
-    -n "$(nproc)" --dist loadfile adapters/python adapters/smdebug adapters/sagemaker adapters/sda \
-    "${ignored[@]}" --junit-xml="$report"
+    -n "$(nproc)" --dist loadfile --junit-xml="$report" "${chosen[@]}"
 }

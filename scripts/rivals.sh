@@ -66,8 +66,7 @@ begin_rivals() {
   need_packages python
   mkdir -p build
   say "fetching rivals and foreign readers from PyPI, beside what follows (log: build/rivals.log)"
-  (rivals_environment) </dev/null >build/rivals.log 2>&1 &
-  rivals_pid=$!
+  rivals_pid=$(beside build/rivals.log rivals_environment)
 }
 
 # Without it the tests that compare with them are skipped; that this is so is one failure. What has failed beside other

@@ -2,6 +2,7 @@
 """Shows that each rule finds its fault, and nothing where there is none.
 
 usage: rules_table.py --cli PROGRAM --python PYTHON [--json] [--only PATTERN] [--runs DIR]
+                      [--changed-and N --depends-on PATHS]
 
 Every file of tests/rules/programs is a training that is healthy, and has a fault with --fault; what it must give stands
 at the end of its docstring (`rule:`, `within:`, `names:`). Every file of tests/rules/healthy is a training without a
@@ -30,6 +31,10 @@ import tempfile
 from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts" / "gate"))
+from rules_rows import Rows  # noqa: E402
+from store import Store  # noqa: E402
+
 PROGRAMS = ROOT / "tests" / "rules" / "programs"
 HEALTHY = ROOT / "tests" / "rules" / "healthy"
 LONGEST_S = 180
@@ -280,12 +285,20 @@ def print_figures(values: dict[str, float], as_json: bool) -> None:
 
 
 def main() -> int:
-    options = option_parser(__doc__.splitlines()[0]).parse_args()
+    parser = option_parser(__doc__.splitlines()[0])
+    parser.add_argument("--changed-and", type=int, metavar="N", help="programs whose rule has changed, and N others by turns")
+    parser.add_argument("--depends-on", default="", metavar="PATHS", help="what all of them depend on, with commas between")
+    options = parser.parse_args()
     programs = [program for program in all_programs() if re.search(options.only, program.file.stem)]
+    rows, everything = None, programs
+    if options.changed_and is not None:
+        rows = Rows(Store(), options.depends_on.split(","))
+        programs = rows.choose(programs, options.changed_and)
+        print(f"{len(everything) - len(programs)} programs wait for their turn: their rules have not changed")
     with tempfile.TemporaryDirectory() as scratch:
         judge = Judge(options.cli, options.python, pathlib.Path(options.runs or scratch))
         outcomes = judge_all(judge, programs)
-        covered = {outcome.program.rule_name for outcome in outcomes if outcome.program.fault}
+        covered = {program.rule_name for program in everything if program.fault}
         covered |= rules_of_bottlenecks() | WITHOUT_A_FAULT | NEEDS_A_GPU
         without = [] if options.only else [name for name in judge.builtin_rules() if name not in covered]
     if not options.json:
@@ -295,7 +308,10 @@ def main() -> int:
     problems = [(outcome.program.run_name, outcome.problem()) for outcome in outcomes if outcome.problem()]
     for name, problem in problems:
         print(f"{name}: {problem}", file=sys.stderr)
-    return 1 if problems or without or not programs else 0
+    if rows is not None:
+        for outcome in outcomes:
+            rows.note(outcome.program, not outcome.problem())
+    return 1 if problems or without or not everything else 0
 
 
 if __name__ == "__main__":

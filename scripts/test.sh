@@ -14,29 +14,33 @@ check_format() {
 }
 
 source_checks() {
-  check "includes keep to the floors" $python scripts/check_floors.py
-  check "the document has the table of floors" $python scripts/floors.py
-  check "imports of the page keep to its floors" $python scripts/check_page_floors.py
-  check "no floor reaches for a disk by itself" $python scripts/check_disk.py
-  check "every test is registered" $python scripts/check_tests_registered.py
-  check "public headers compile alone" $python scripts/check_headers.py
-  check "the command line prints through one place" $python scripts/check_output.py
-  check "each type has a name of its own, and names say what they mean" $python scripts/check_words.py
-  check "environment variables are named in one place" $python scripts/check_environment_names.py
-  check "links of the documents lead somewhere" $python scripts/check_links.py
-  check "folders have pages that name what is there" $python scripts/check_folder_pages.py
-  check "walks through the code name what is there" $python scripts/check_walks.py
-  check "sources are formatted (./dev format)" check_format
+  begin_check "includes keep to the floors" $python scripts/check_floors.py
+  begin_check "the document has the table of floors" $python scripts/floors.py
+  begin_check "imports of the page keep to its floors" $python scripts/check_page_floors.py
+  begin_check "no floor reaches for a disk by itself" $python scripts/check_disk.py
+  begin_check "every test is registered" $python scripts/check_tests_registered.py
+  begin_check "public headers compile alone" $python scripts/check_headers.py
+  begin_check "the command line prints through one place" $python scripts/check_output.py
+  begin_check "each type has a name of its own, and names say what they mean" $python scripts/check_words.py
+  begin_check "environment variables are named in one place" $python scripts/check_environment_names.py
+  begin_check "links of the documents lead somewhere" $python scripts/check_links.py
+  begin_check "folders have pages that name what is there" $python scripts/check_folder_pages.py
+  begin_check "walks through the code name what is there" $python scripts/check_walks.py
+  begin_check "sources are formatted (./dev format)" check_format
+  end_checks
 }
 
-# ctest_stage PRESET [CTEST ARGUMENT...]: runs tests that are built and adds up what they say.
+# ctest_stage PRESET [WHICH...]: runs tests that are built and adds up what they say. WHICH: --label LABEL, --without LABEL.
 ctest_stage() {
-  local preset=$1 log=$PWD/build/$1/ctest.log report=$PWD/build/$1/ctest.xml
+  local preset=$1 log=$PWD/build/$1/ctest.log report=$PWD/build/$1/ctest.xml plan=build/$1/gate.json numbers
   shift
   rm -rf "build/$preset/cases"
+  plan_tests "$preset" ctest "$plan" "build/$preset" "$@" || return 0
+  numbers=$(IFS=,; echo "${chosen[*]}")
+  echo ",0,,$numbers" >"build/$preset/chosen-tests"
   # One more than there are CPUs: some wait for clusters and servers.
   run_tests "$preset" "$report" "$log" "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" \
-    --output-on-failure --output-junit "$report" "$@"
+    --output-on-failure --output-junit "$report" -I "$PWD/build/$preset/chosen-tests"
 }
 
 # try_build PRESET [TARGET...]: a build that fails is one failure.
@@ -68,8 +72,61 @@ release_build() {
 }
 
 release_tests() {
-  if [[ -x build/release/bin/trainwarden ]]; then ctest_stage release; else fail "release: nothing to test"; fi
+  if [[ -x build/release/bin/trainwarden ]]; then ctest_stage release "$@"; else fail "release: nothing to test"; fi
 }
+
+# What waits for clusters, servers, clocks or other people's frameworks: these run when what they try has changed, else in
+# `--all` (scripts/outside.json). Those of CTest have the label outside_NAME.
+readonly outside_of_ctest=(slurm ssh containers swift)
+
+outside_tests() {
+  case $1 in
+    slurm | ssh | containers | swift) ctest_stage release --label "outside_$1" ;;
+    bottlenecks) bottlenecks_slice ;;
+    torch2) torch2_tests newest "${needs_torch2[@]}" ;;
+    frameworks) frameworks_tests all ;;
+    boosting) boosting_tests ;;
+    *) fail "scripts/outside.json names \"$1\", and scripts/test.sh does not run it" ;;
+  esac
+}
+
+outside() { $python scripts/gate/outside.py "$@"; }
+
+# outside_stage RUN NAME: with RUN, `stage` or `slice`. Where all of it was skipped it has not passed.
+outside_stage() {
+  local run=$1 name=$2 had_failed=$failed had_passed=$((passed + passed_before))
+  "$run" "outside: $name" outside_tests "$name"
+  if ((failed == had_failed && passed + passed_before > had_passed)); then outside passed "$name"; fi
+}
+
+# outside_in_time SECONDS NAME MINUTES: a stage that takes so many minutes, if it can end so long after the gate's begin.
+outside_in_time() {
+  if ((EPOCHSECONDS - test_begin + 60 * $3 < $1)); then
+    outside_stage stage "$2"
+    outside_done+=("$2")
+  else
+    say "outside: $2 takes about $3 minutes, which this gate has not left: ./dev test --all runs it"
+  fi
+}
+
+# changed_outside: those whose paths have changed, the shortest first.
+changed_outside() {
+  local line changed
+  mapfile -t changed < <(outside changed)
+  for line in "${changed[@]}"; do outside_in_time "$time_for_changed" ${line}; done
+}
+outside_done=()
+
+# waiting_outside N: says what has not passed for how long, and runs the N that have waited longest, if there is time.
+waiting_outside() {
+  local most=$1 name longest
+  say "what waits for clusters, servers, clocks and frameworks, and has not run here:"
+  outside waiting --but "${outside_done[@]}" | while read -r name; do say "  $name"; done
+  mapfile -t longest < <(outside longest "$most" --but "${outside_done[@]}")
+  for name in "${longest[@]}"; do outside_in_time "$time_for_waiting" ${name}; done
+}
+# Seconds. Continuous integration ends after 90 minutes.
+readonly time_for_changed=$((75 * 60)) time_for_waiting=$((55 * 60))
 
 # Trainings with the fault of each rule, and healthy ones.
 rules_table() {
@@ -78,7 +135,8 @@ rules_table() {
 }
 
 rules_table_test() {
-  check "each rule finds its fault, and nothing in healthy trainings (./dev rules-table)" rules_table
+  check "each rule finds its fault, and nothing in healthy trainings (./dev rules-table)" rules_table --changed-and 8 \
+    --depends-on "$(watched_trainings tests/rules)"
 }
 
 # Trainings with a built-in bottleneck, their mended twins and healthy ones. No other variables than users have.
@@ -107,8 +165,15 @@ diagnosis_rivals() {
   $python tests/diagnosis/rivals/rivals.py --python "$python" "$@" "${halves[@]}"
 }
 
+# What a check depends on that runs trainings under the program and the installed package.
+watched_trainings() {
+  local paths=build/release/bin/trainwarden,build/release/lib
+  echo "$paths,$(echo $venv/lib/python3*/site-packages/trainwarden),$1"
+}
+
 diagnosis_slice() {
-  check "diagnoses of a family of trainings are right (./dev diagnosis)" diagnosis_study tuning --only mlp_clusters \
+  keyed_check "diagnoses of a family of trainings are right (./dev diagnosis)" "$(watched_trainings tests/diagnosis)" \
+    diagnosis_study tuning --only mlp_clusters \
     --out build/diagnosis-slice --first-at-least 80 --alarms-at-most 0
 }
 
@@ -126,9 +191,11 @@ invariance_suite() {
 readonly seen_by_design=(--without metadata --without depth --without objects --without descriptors --without references)
 
 invariance_slice() {
-  check "a training is the same alone and watched (./dev invariance)" invariance_suite --slice --rules default
-  check "generated trainings are the same alone and watched (./dev invariance generate)" invariance_suite generate \
-    --count 25 --rules default --found build/invariance "${seen_by_design[@]}"
+  local paths
+  paths=$(watched_trainings tests/invariance,../shared/data/harm)
+  keyed_check "a training is the same alone and watched (./dev invariance)" "$paths" invariance_suite --slice --rules default
+  keyed_check "generated trainings are the same alone and watched (./dev invariance generate)" "$paths" \
+    invariance_suite generate --count 25 --rules default --found build/invariance "${seen_by_design[@]}"
 }
 
 # Time is compared, too: one at once.
@@ -155,7 +222,7 @@ readonly core_tests=(arguments describe errors hook memory tensors threads trans
 # leak of ours.
 asan_python_tests() {
   local folder=$PWD/build/asan/python log=$PWD/build/asan/pytest.log report=$PWD/build/asan/pytest.xml
-  local runtime name files=()
+  local runtime name files=() plan=build/asan/gate-python.json
   python_environment
   if ! configure asan -DTRAINWARDEN_PYTHON_PACKAGE=ON "-DPython_EXECUTABLE=$PWD/$venv/bin/python" ||
     ! cmake --build build/asan --parallel "$(build_jobs)" --target trainwarden_core >&2; then
@@ -168,16 +235,18 @@ asan_python_tests() {
   cp build/asan/adapters/python/_core.*so "$folder/trainwarden"
   runtime=$(clang++-14 -print-file-name="libclang_rt.asan-$(uname -m).so")
   for name in "${core_tests[@]}"; do files+=("adapters/python/tests/$(dirname "$name")/test_$(basename "$name").py"); done
+  PYTHONPATH=$PWD/$folder plan_tests "python with sanitizers" python "$plan" "$PWD/$venv/bin/python" sanitizers \
+    "${files[@]}" || return 0
   run_tests "python with sanitizers" "$report" "$log" env LD_PRELOAD="$runtime" ASAN_OPTIONS=detect_leaks=0 \
     UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc PYTHONPATH="$folder" OMP_NUM_THREADS=1 $venv/bin/python \
-    -m pytest -q --rootdir=. -p no:cacheprovider "${files[@]}" --junit-xml="$report"
+    -m pytest -q --rootdir=. -p no:cacheprovider "${chosen[@]}" --junit-xml="$report"
 }
 
 # ThreadSanitizer of clang 14 wants its memory where recent kernels no longer put it, unless addresses are not random.
 tsan_tests() {
   local wrap=()
   if setarch -R true 2>/dev/null; then wrap=(setarch -R); fi
-  if try_build tsan tw_threads_tests; then ctest_stage tsan -L '^threads$'; fi
+  if try_build tsan tw_threads_tests; then ctest_stage tsan --label threads; fi
 }
 
 # fuzz_program SECONDS PROGRAM: from the seeds in the repository; what it finds goes to the build folder.
@@ -200,7 +269,7 @@ fuzz_programs() {
 }
 
 fuzz_tests() {
-  local seconds=${TRAINWARDEN_FUZZ_SECONDS:-10} program programs=()
+  local seconds=${TRAINWARDEN_FUZZ_SECONDS:-10} program programs=() units=() names=()
   try_build asan tw_fuzz_programs || return 0
   for program in build/asan/fuzz/fuzz_*; do
     if [[ -f $program && -x $program ]]; then programs+=("$program"); fi
@@ -209,12 +278,19 @@ fuzz_tests() {
     fail "there are no fuzz programs"
     return
   fi
+  for program in "${programs[@]}"; do
+    units+=("${program##*/}=$program,fuzz/corpus/${program##*/fuzz_}")
+  done
+  plan_tests "fuzzing for $seconds s" files build/asan/gate-fuzzing.json "${units[@]}" || return 0
+  programs=("${chosen[@]/#/build/asan/fuzz/}")
   mkdir -p build/asan/fuzzing
   rm -f build/asan/fuzzing/*.passed
   with_progress build/asan/fuzzing/all.log fuzz_programs "$seconds" "${programs[@]}" || true
   for program in "${programs[@]}"; do
     check "${program##*/} for $seconds s" show_fuzz_log "${program##*/}"
+    if [[ -e build/asan/fuzzing/${program##*/}.passed ]]; then names+=("${program##*/}"); fi
   done
+  $python scripts/gate/gate.py note-passed build/asan/gate-fuzzing.json "${names[@]}"
 }
 
 show_fuzz_log() {
@@ -236,11 +312,10 @@ quick_stages() {
   "$run" "checks of the sources" source_checks
   "$run" "release: build" release_build "$tests"
   "$run" "rivals and foreign readers" rivals_for_tests
-  "$run" "release: tests" release_tests
+  "$run" "release: tests" release_tests "${outside_of_ctest[@]/#/--without=outside_}"
   "$run" "Python package" python_tests "$tests"
   "$run" "page" page_tests
   "$run" "rules on faults and healthy trainings" rules_table_test
-  "$run" "bottlenecks" bottlenecks_slice
   "$run" "diagnoses" diagnosis_slice
   "$run" "invariance" invariance_slice
 }
@@ -298,45 +373,70 @@ long_fuzzing() {
 }
 
 run_test() {
-  case "$*" in
-    "" | --quick | --all) ;;
-    --*) wrong_usage "test takes --quick, --all, the name of a floor, or nothing, not \"$*\"" ;;
+  local waiting=0
+  case "${1:-}" in
+    "" | --quick) if (($# > 1)); then wrong_test "$*"; fi ;;
+    --fresh) if (($# > 1)); then wrong_test "$*"; fi ;;
+    --waiting)
+      if [[ $# != 2 || ! $2 =~ ^[0-9]+$ ]]; then wrong_test "$*"; fi
+      waiting=$2
+      ;;
+    --all)
+      if [[ ${2:-} == --since && $# == 3 ]]; then
+        outside waiting --since "$3"
+        return
+      fi
+      if (($# > 1)); then wrong_test "$*"; fi
+      ;;
+    --*) wrong_test "$*" ;;
     *)
       test_floor "$@"
       return
       ;;
   esac
+  if [[ ${1:-} == --fresh || ${1:-} == --all ]]; then export TRAINWARDEN_FRESH=1; fi
   need_packages demo test python
   need_npm
   need_disk 14
   count_compiler_cache
   case ${1:-} in
-    --quick) quick_stages stage all ;;
-    --all)
-      begin_environment torch2/newest
-      begin_environment frameworks/new
-      begin_environment frameworks/old
-      quick_stages slice all
-      slice "Python package on PyTorch 2" torch2_tests newest
-      slice "Python package on an older PyTorch 2" torch2_tests middle
-      slice "Python package on the oldest PyTorch 2" torch2_tests oldest
-      slice "Python package on Keras and JAX" frameworks_tests all
-      slice "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests
-      sanitizer_stages slice
-      long_stages slice
-      ;;
-    *)
-      begin_environment torch2/newest
-      begin_environment frameworks/new
-      quick_stages stage programs
-      stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
-      # A program that imports one takes 2 to 10 s of a processor, and all that is tested on them half an hour of the gate.
-      stage "Python package on Keras and JAX" frameworks_tests conformance
-      sanitizer_stages stage
-      ;;
+    --quick) quick_stages stage programs ;;
+    --all) all_stages ;;
+    *) gate_stages "$waiting" ;;
   esac
-  show_minutes
   summarise
+}
+
+wrong_test() {
+  wrong_usage "test takes --quick, --fresh, --waiting N, --all, --all --since DATE, the name of a floor, or nothing, not \"$1\""
+}
+
+# gate_stages WAITING: what continuous integration runs.
+gate_stages() {
+  begin_environment torch2/newest
+  begin_environment frameworks/new
+  quick_stages stage programs
+  stage "what each adapter must do, on PyTorch 2" torch2_conformance
+  # A program that imports one takes 2 to 10 s of a processor, and all that is tested on them half an hour of the gate.
+  stage "what each adapter must do, on Keras and JAX" frameworks_tests conformance
+  sanitizer_stages stage
+  changed_outside
+  waiting_outside "$1"
+}
+
+all_stages() {
+  local name
+  begin_environment torch2/newest
+  begin_environment frameworks/new
+  begin_environment frameworks/old
+  quick_stages slice all
+  slice "Python package on PyTorch 2" torch2_tests newest
+  slice "Python package on an older PyTorch 2" torch2_tests middle
+  slice "Python package on the oldest PyTorch 2" torch2_tests oldest
+  slice "Python package on MXNet and TensorFlow 2.15" old_frameworks_tests
+  sanitizer_stages slice
+  for name in $(outside names); do outside_stage slice "$name"; done
+  long_stages slice
 }
 
 # test_floor FLOOR [CTEST ARGUMENT...]: its tests alone, in the build for daily work, in which one source is quickly
@@ -357,11 +457,6 @@ count_compiler_cache() {
   mkdir -p build
   export CCACHE_STATSLOG=$PWD/build/ccache.log
   rm -f "$CCACHE_STATSLOG"
-}
-
-# What each wing took of the gate's time, beside its allotment, and whether this was cold or warm.
-show_minutes() {
-  $python scripts/minutes.py --since "$test_begin" --cache-log "$CCACHE_STATSLOG" >&2 || true
 }
 
 run_check() {

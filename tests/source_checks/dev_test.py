@@ -1,5 +1,7 @@
 """The script dev: its help, what it says to a wrong command, and how it counts."""
+import json
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -79,14 +81,32 @@ class CountingTest(unittest.TestCase):
         self.assertIn("FAILED: one", result.stderr)
 
     def test_the_time_of_each_stage_and_their_sum_are_told_at_the_end(self):
-        result = run_test_functions("stage_times=('60 first' '3 the second'); check one true; summarise")
+        result = run_test_functions("stage_times=('60 70 first' '3 4 the second'); check one true; summarise")
         lines = [line.split() for line in result.stderr.splitlines()[-3:]]
-        self.assertEqual(lines, [["60", "s", "first"], ["3", "s", "the", "second"], ["63", "s", "together"]])
+        self.assertEqual(lines[:2], [["60", "70", "first"], ["3", "4", "the", "second"]])
+        self.assertEqual([lines[2][0], lines[2][1], lines[2][-1]], ["63", "74", "together"])
         self.assertEqual(result.stdout.splitlines()[-1], "1 passed, 0 failed")
 
     def test_a_stage_counts_its_time(self):
         result = run_test_functions("work() { SECONDS=$((SECONDS + 7)); check one true; }; stage it work; summarise")
-        self.assertRegex(result.stderr, r"(?m)^ +[78] s  it$")
+        self.assertRegex(result.stderr, r"(?m)^ +[78] +0 +it$")
+
+    def test_a_stage_that_takes_more_of_the_processors_than_its_limit_fails(self):
+        clock = "now=0; times() { now=$((now + 500)); printf '0m0s 0m0s\\n%sm0.0s 0m0.0s\\n' $now; }"
+        result = run_test_functions(f"{clock}; stage fuzzing true; stage unknown true; summarise")
+        self.assertIn("took 30000 CPU seconds, and its limit is", result.stderr)
+        self.assertIn("FAILED: fuzzing takes longer than its limit", result.stderr)
+        self.assertEqual(result.stdout.splitlines()[-1], "0 passed, 1 failed")
+
+    def test_every_stage_of_the_gate_has_a_limit_and_no_other(self):
+        limits = json.loads((ROOT / "scripts/minutes.json").read_text(encoding="utf-8"))["stages"]
+        text = (ROOT / "scripts/test.sh").read_text(encoding="utf-8")
+        gate = text[text.index("quick_stages() {"):text.index("# What does not fit into the time of the gate.")]
+        stages = set(re.findall(r'(?:"\$run"|stage) "([^"$]+)"', gate + text[text.index("gate_stages() {"):text.index("all_stages() {")]))
+        outside = json.loads((ROOT / "scripts/outside.json").read_text(encoding="utf-8"))
+        self.assertEqual(set(limits), stages | {f"outside: {name}" for name in outside})
+        # Two processors, and the time after which continuous integration ends. What waits for others runs if there is time.
+        self.assertLessEqual(sum(limits[name] for name in stages), 2 * 90 * 60)
 
     def test_a_report_is_counted_and_names_what_failed(self):
         with tempfile.TemporaryDirectory() as folder:
