@@ -226,7 +226,7 @@ def test_ctrl_c_ends_a_wait_for_a_bucket(bucket: BucketServer) -> None:
         assert process.stdout.readline() == "begin\n"
         bucket.await_request()
         process.send_signal(signal.SIGINT)
-        out, problems = process.communicate(timeout=20)  # the server is waited for longer
+        out, problems = process.communicate(timeout=20)  # less than one attempt at the server
         assert (out, process.returncode) == ("left\n", 0), problems
     finally:
         process.kill()
