@@ -12,16 +12,16 @@
 namespace trainwarden::process {
 
 // A process as /proc has it.
-struct ProcessStat {
+struct ProcStat {
   char state = 'Z';  // also of one that is gone
   pid_t parent = -1;
 };
 
-inline ProcessStat stat_of(pid_t id) {
+inline ProcStat stat_of(pid_t id) {
   std::ifstream file("/proc/" + std::to_string(id) + "/stat");
   std::string text;
   std::getline(file, text);
-  ProcessStat stat;
+  ProcStat stat;
   if (const std::size_t name_end = text.rfind(')'); name_end != std::string::npos) {
     std::istringstream(text.substr(name_end + 1)) >> stat.state >> stat.parent;
   }
