@@ -1,6 +1,7 @@
 // The example on a data set of noise: what it captures, and how it ends.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -44,7 +45,8 @@ class FashionMnistTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = std::filesystem::path(::testing::TempDir()) / ("trainwarden-fashion-mnist-" + test);
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("trainwarden-fashion-mnist-" + test + "-" + std::to_string(::getpid()));
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_ / "data");
     for (const auto& [part, count] : {std::pair<std::string, std::uint32_t>{"train", 32}, {"t10k", 8}}) {

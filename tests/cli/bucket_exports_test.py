@@ -147,7 +147,7 @@ class BucketExports(unittest.TestCase):
         self.assertIsNone(process.poll(), "it was over before it could be ended")
         self.assertTrue(list(self.meanwhile.iterdir()))
         process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
         self.assertNotEqual(process.returncode, 0)
         return errors
 

@@ -1,8 +1,6 @@
 // `capture`: what a training captures is changed while it goes on.
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <memory>
 
 #include <signal.h>
@@ -31,11 +29,6 @@ class CaptureCommand : public CliTest {
       const Outcome steps = cli({"steps", "first", "--json"});
       return steps.exit_code == 0 && steps.json().at("last_complete_step") >= 0;
     });
-  }
-
-  static void await(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!condition()) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
   }
 
   // The collections that are captured, by name.

@@ -1,15 +1,16 @@
 #include "cli_harness.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "core/base/await_testing.h"
 
 namespace trainwarden::testing_cli {
 namespace {
@@ -73,11 +74,18 @@ std::string Background::out_so_far() const {
 }
 
 void Background::await_output(const std::string& text) const {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (out_so_far().find(text) == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "waited for \"" << text << "\", saw: " << out_so_far();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  ASSERT_TRUE(trainwarden::await([&] { return out_so_far().find(text) != std::string::npos; }))
+      << "waited for \"" << text << "\", saw: " << out_so_far();
+}
+
+void Background::await_nap() const {
+  // The call of the system that it is in.
+  const std::string call = "/proc/" + std::to_string(id_) + "/syscall";
+  const auto sleeps = [&] {
+    long number = -1;
+    return std::istringstream(read_file(call)) >> number && (number == SYS_nanosleep || number == SYS_clock_nanosleep);
+  };
+  ASSERT_TRUE(trainwarden::await(sleeps)) << call << ": " << read_file(call);
 }
 
 Outcome Background::wait() {
@@ -124,6 +132,14 @@ void CliTest::train(const std::string& name, std::vector<std::string> options) c
   const Outcome outcome = Background(options, folder_).wait();
   unsetenv("TRAINWARDEN_RUN_DIR");
   ASSERT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 128 + SIGKILL) << outcome.err;
+}
+
+void CliTest::await(const std::function<bool()>& is_so) {
+  ASSERT_TRUE(trainwarden::await(is_so));
+}
+
+void CliTest::await_file(const fs::path& file, std::uintmax_t min_bytes) {
+  ASSERT_TRUE(trainwarden::await([&] { return fs::exists(file) && fs::file_size(file) >= min_bytes; })) << file;
 }
 
 }  // namespace trainwarden::testing_cli

@@ -1,7 +1,9 @@
 // What the tests of the command line share: a folder of runs, and the binary run on it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,6 +32,7 @@ class Background {
   pid_t id() const { return id_; }
   std::string out_so_far() const;
   void await_output(const std::string& text) const;  // fails the test after a minute
+  void await_nap() const;  // until it sleeps between two looks, of which one was made; fails the test after a minute
   Outcome wait();
 
  private:
@@ -51,6 +54,9 @@ class CliTest : public testing::Test {
   // Trains through the real hook into runs/NAME, with options of tiny_training.
   void train(const std::string& name, std::vector<std::string> options = {}) const;
   std::filesystem::path run_path(const std::string& name) const { return runs_ / name; }
+
+  static void await(const std::function<bool()>& is_so);  // fails the test after a minute
+  static void await_file(const std::filesystem::path& file, std::uintmax_t min_bytes = 0);  // so does this
 
   std::filesystem::path folder_;
   std::filesystem::path runs_;

@@ -11,13 +11,8 @@ class ControlCommands : public CliTest {
     std::vector<std::string> command = cli_command({"run", "--name", "first", "--", tiny_training().string()});
     command.insert(command.end(), options.begin(), options.end());
     auto run = std::make_unique<Background>(command, folder_);
-    await_first_step();
+    await([this] { return cli({"steps", "first"}).exit_code == 0; });  // its first step has ended
     return run;
-  }
-  void await_first_step() const {
-    const Outcome awaited =
-        shell("for i in $(seq 600); do $TW steps first >/dev/null 2>&1 && exit 0; sleep 0.1; done; exit 1");
-    ASSERT_EQ(awaited.exit_code, 0);
   }
 };
 

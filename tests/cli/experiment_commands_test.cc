@@ -1,7 +1,5 @@
 // `trainwarden experiment` and `trainwarden lineage`, as a user types them.
-#include <chrono>
 #include <fstream>
-#include <thread>
 
 #include "cli_harness.h"
 
@@ -204,12 +202,9 @@ class ExperimentJobs : public Experiments {
 
   // What goes into it is hashed beside the job.
   nlohmann::json component_with_inputs(const std::string& name) const {
-    for (int i = 0; i < 600; ++i) {
-      nlohmann::json found = component(name);
-      if (!found.at("inputs").empty()) return found;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return component(name);
+    nlohmann::json found;
+    await([&] { return !(found = component(name)).at("inputs").empty(); });
+    return found;
   }
 };
 
@@ -240,11 +235,8 @@ TEST_F(ExperimentJobs, AJobIsAComponent) {
   EXPECT_EQ(first.at("inputs").at("code").at("hash").get<std::string>().substr(0, 7), "sha256:");
 
   // The agent says it when the job has ended.
-  nlohmann::json outputs = first.at("outputs");
-  for (int i = 0; i < 600 && !outputs.contains("model"); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    outputs = component("first-aws-training-job").at("outputs");
-  }
+  nlohmann::json outputs;
+  await([&] { return (outputs = component("first-aws-training-job").at("outputs")).contains("model"); });
   EXPECT_EQ(outputs.at("model").at("type"), "Model");
   EXPECT_EQ(outputs.at("model").at("hash").get<std::string>().substr(0, 7), "sha256:");
 

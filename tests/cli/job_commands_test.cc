@@ -1,8 +1,6 @@
 // `trainwarden submit` and `trainwarden job`, as a user types them.
-#include <chrono>
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 #include <pty.h>
 #include <signal.h>
@@ -64,7 +62,7 @@ TEST_F(Jobs, NothingOfAFolderThatWasHandedOnIsStarted) {
   EXPECT_NE(described.err.find("job gift was not made by this user in this folder"), std::string::npos)
       << described.err;
   EXPECT_EQ(cli({"job", "resume", "gift", "--jobs", gift.string()}).exit_code, 1);
-  std::this_thread::sleep_for(std::chrono::seconds(3));  // nothing is to happen
+  await_nobody_works_in(gift);
   EXPECT_FALSE(fs::exists(ran));
   EXPECT_NE(cli({"job", "ls", "--jobs", gift.string()}).out.find("Pending"), std::string::npos);
 }
@@ -115,7 +113,7 @@ TEST_F(Jobs, NothingConnectsToTheHostOfAJobThatWasHandedOn) {
   };
   EXPECT_EQ(refused("ls"), 0);
   EXPECT_EQ(refused("stop gift"), 1);
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // nothing is to happen
+  await_nobody_works_in(folder_ / "handed");
   EXPECT_FALSE(fs::exists(folder_ / "connected"));
   EXPECT_FALSE(fs::exists(job / "ssh/follower.log"));
 }
@@ -177,7 +175,7 @@ TEST_F(Jobs, WhatItLeavesIsListedFetchedAndRemoved) {
   EXPECT_EQ(fetched.out, to + "/output/model.tar.gz\n") << fetched.err;
   EXPECT_EQ(job_command("fetch", "leaves", {"--to", to}).exit_code, 1) << "nothing is written over";
   EXPECT_NE(job_command("fetch", "leaves", {"nothing"}).err.find("`job files leaves` lists them"), std::string::npos);
-  ASSERT_EQ(submit("name = 'runs'\nprogram = ['sleep', '60']\nhook = false\n").exit_code, 0);
+  ASSERT_EQ(submit("name = 'runs'\nprogram = ['sleep', '300']\nhook = false\n").exit_code, 0);
   EXPECT_NE(job_command("rm", "runs").err.find("stop it first"), std::string::npos);
   EXPECT_EQ(job_command("rm", "leaves").out, "removed leaves\n");
   EXPECT_FALSE(std::filesystem::exists(jobs() / "leaves"));
@@ -186,7 +184,7 @@ TEST_F(Jobs, WhatItLeavesIsListedFetchedAndRemoved) {
 
 // The keeper of the queue was started by another job's submission, and the agents by the keeper.
 TEST_F(Jobs, AJobHasTheEnvironmentOfItsSubmission) {
-  ASSERT_EQ(submit("name = 'before'\nprogram = ['sleep', '60']\nhook = false\ncpus = 1\n").exit_code, 0);
+  ASSERT_EQ(submit("name = 'before'\nprogram = ['sleep', '300']\nhook = false\ncpus = 1\n").exit_code, 0);
   await_status("before", "Training");
   ::setenv("OF_THE_SECOND", "yes", 1);
   const Outcome second = submit(
@@ -209,7 +207,7 @@ TEST_F(Jobs, AStopEndsItAndASecondOneIsFine) {
   EXPECT_EQ(job_command("wait", "long").exit_code, 1);
 }
 
-// Whoever waits sleeps while all of this happens.
+// Whoever waits has seen the job, and is stopped while all of this happens.
 TEST_F(Jobs, WhoWaitsForAJobThatIsRemovedIsTold) {
   for (const bool anew : {false, true}) {
     const std::string spec = "name = 'w1'\nprogram = ['sleep', '300']\nhook = false\n";
@@ -217,8 +215,10 @@ TEST_F(Jobs, WhoWaitsForAJobThatIsRemovedIsTold) {
     await_status("w1", "Training");
     Background waits(cli_command({"job", "wait", "w1", "--jobs", jobs().string()}), folder_);
     Background follows(cli_command({"job", "logs", "-f", "w1", "--jobs", jobs().string()}), folder_);
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    for (const Background* one : {&waits, &follows}) ::kill(one->id(), SIGSTOP);
+    for (const Background* one : {&waits, &follows}) {
+      one->await_nap();
+      ::kill(one->id(), SIGSTOP);
+    }
     EXPECT_EQ(job_command("stop", "w1", {"--wait"}).exit_code, 0);
     EXPECT_EQ(job_command("rm", "w1").exit_code, 0);
     if (anew) {
@@ -323,7 +323,9 @@ TEST_F(Jobs, AnAgentThatIsKilledTakesTheTrainingAlong) {
 // Its session ends with the client, and the system sends SIGHUP to what is in the foreground.
 TEST_F(Jobs, ATerminalThatIsClosedAtOnceLeavesItAlone) {
   const std::string file = (folder_ / "job.toml").string();
-  std::ofstream(file) << "name = 'alone'\nprogram = ['sleep', '0.3']\nhook = false\n";
+  const std::filesystem::path closed = folder_ / "closed";
+  std::ofstream(file) << "name = 'alone'\nprogram = ['sh', '-c', 'until [ -e " << closed.string()
+                      << " ]; do sleep 0.02; done']\nhook = false\n";
   std::vector<std::string> command = cli_command({"submit", file, "--jobs", jobs().string()});
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -338,6 +340,7 @@ TEST_F(Jobs, ATerminalThatIsClosedAtOnceLeavesItAlone) {
   int status = 0;
   ASSERT_EQ(::waitpid(client, &status, 0), client);
   ::close(terminal);
+  std::ofstream(closed).flush();
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(job_command("wait", "alone").out, "alone: Completed (the program has ended with exit code 0)\n");
 }
@@ -397,7 +400,7 @@ TEST_F(Jobs, JobsWaitForOneAnotherAndSayWhy) {
   EXPECT_EQ(queue({"--control-group", "../elsewhere"}).exit_code, 2);
   EXPECT_NE(queue({"--control-group", "trainwarden-nobody-made-it"}).exit_code, 0);
   EXPECT_TRUE(queue({"--control-group", "none"}).json().at("control_group").is_null());
-  const std::string one_cpu = "program = ['sleep', '30']\nhook = false\ncpus = 1\n";
+  const std::string one_cpu = "program = ['sleep', '300']\nhook = false\ncpus = 1\n";
   ASSERT_EQ(submit("name = 'first'\n" + one_cpu).exit_code, 0);
   await_status("first", "Training");
   ASSERT_EQ(submit("name = 'second'\n" + one_cpu).exit_code, 0);

@@ -1,15 +1,14 @@
 // Standing subscriptions and events of jobs, as a user types them.
-#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <functional>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
 #include <signal.h>
 
 #include "cli_harness.h"
+#include "core/base/await_testing.h"
 
 namespace trainwarden::testing_cli {
 namespace {
@@ -51,11 +50,7 @@ class JobEvents : public CliTest {
   Outcome wait_for(const std::string& job) const { return cli({"job", "wait", job, "--jobs", jobs().string()}); }
 
   void await(const std::function<bool()>& is_so) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!is_so()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << read_file(jobs() / ".events" / "deliverer.log");
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+    ASSERT_TRUE(trainwarden::await(is_so)) << read_file(jobs() / ".events" / "deliverer.log");
   }
 
   // Whoever delivers now; 0: nobody.
@@ -166,7 +161,7 @@ TEST_F(JobEvents, ADeadLetterIsTriedAnew) {
   std::ofstream(flag.string()) << "now";
   const Outcome redriven = events({"redrive", "--all-jobs"});
   EXPECT_EQ(redriven.exit_code, 0) << redriven.err;
-  await([&] { return count("delivered") == 1; });  // until then it waits, and is neither dead nor delivered
+  await([&] { return count("delivered") == 1; });  // before that it waits, and is not dead either
   EXPECT_EQ(count("dead"), 0);
 }
 

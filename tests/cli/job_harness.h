@@ -1,29 +1,24 @@
 // What the tests of jobs share: a folder of jobs whose jobs have all ended when the test has.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <signal.h>
 #include <sys/types.h>
 
 #include "cli_harness.h"
+#include "core/process/running_testing.h"
 
 namespace trainwarden::testing_cli {
 
-// A process as /proc has it; a zombie that nobody has waited for yet does not run.
-struct ProcessStat {
-  char state = 'Z';
-  pid_t parent = -1;
-};
-ProcessStat stat_of(pid_t id);
-bool is_running(pid_t id);
-bool ends_soon(pid_t id);  // within ten seconds
+using process::ends_soon;
+using process::is_running;
+using process::stat_of;
+
 // Those that `trainwarden job ROLE` starts for this folder of jobs and leaves behind; they are nobody's children.
 std::vector<pid_t> processes_of(const std::filesystem::path& jobs, const std::string& role);
 
@@ -70,10 +65,12 @@ class Jobs : public CliTest {
   }
 
   void await(const std::function<bool()>& is_so) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!is_so()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << cli({"job", "ls", "--jobs", jobs().string()}).out;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_TRUE(trainwarden::await(is_so)) << cli({"job", "ls", "--jobs", jobs().string()}).out;
+  }
+  // Whoever was started for a folder of jobs has ended, and with that all that was to be done there is done.
+  static void await_nobody_works_in(const std::filesystem::path& jobs) {
+    for (const char* role : {"keeper", "agent", "ssh-follower", "deliverer"}) {
+      EXPECT_TRUE(trainwarden::await([&] { return processes_of(jobs, role).empty(); })) << role;
     }
   }
   void await_status(const std::string& job, const std::string& status) const {

@@ -141,10 +141,7 @@ TEST_F(JudgeCommands, CtrlCEndsTheWatchAndLeavesTheTrainingAlone) {
   setenv("TRAINWARDEN_RUN_DIR", run_path("live").c_str(), 1);
   Background training({tiny_training().string(), "--until-stopped"}, folder_);
   Background watch(cli_command({"watch", "live", "--wait", "--rule", "ExplodingTensor"}), folder_);
-  while (!std::filesystem::exists(run_path("live") / "journal" / "watch-0" / "writer.lock")) {
-    ASSERT_EQ(kill(training.id(), 0), 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  await_file(run_path("live") / "journal" / "watch-0" / "writer.lock");
   kill(watch.id(), SIGINT);
   const Outcome outcome = watch.wait();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -8,6 +8,7 @@ seen how often it ran.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -65,13 +66,24 @@ class StudyFolder:
 
     def end_jobs(self) -> None:
         """Keepers of the queue live on for a while; none may be left behind."""
+        for process in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+        until = time.monotonic() + 60
+        while self.processes() and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def processes(self) -> list[int]:
+        """Those that work in its folder of jobs."""
+        found = []
         for process in Path("/proc").iterdir():
             try:
                 words = (process / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
             if str(self.folder / "jobs").encode() in words:
-                os.kill(int(process.name), signal.SIGTERM)
+                found.append(int(process.name))
+        return found
 
 
 def run_whole(study: StudyFolder) -> None:
@@ -135,7 +147,6 @@ def main() -> None:
         finally:
             for study in studies:
                 study.end_jobs()
-            time.sleep(0.5)
     print(f"{trials} trials, killed {killed} times in {time.monotonic() - started:.0f} s: the same trials, each run once")
 
 

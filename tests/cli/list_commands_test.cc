@@ -1,13 +1,11 @@
 // Lists of jobs and of runs: columns, filters and order by hyper-parameters and metrics, from the catalogue.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "job_harness.h"
@@ -109,14 +107,9 @@ TEST_F(Lists, ARunThatIsKilledIsListedAsDied) {
     const nlohmann::json runs = list("runs", {"--json"}).json().at("runs");
     return runs.empty() ? std::string("none") : runs.at(0).value("state", "unreadable");
   };
-  const auto becomes = [&](const std::string& wanted) {
-    for (int i = 0; i < 100 && state() != wanted; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    return state() == wanted;
-  };
-  EXPECT_TRUE(becomes("running"));
-  const nlohmann::json before = list("runs", {"--json"}).json().at("runs").at(0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_GT(list("runs", {"--json"}).json().at("runs").at(0).at("last_step"), before.at("last_step"));
+  await([&] { return state() == "running"; });
+  const auto last_step = [this] { return list("runs", {"--json"}).json().at("runs").at(0).at("last_step"); };
+  await([&, before = last_step()] { return last_step() > before; });
   ::kill(training.id(), SIGKILL);
   training.wait();
   EXPECT_EQ(state(), "died");

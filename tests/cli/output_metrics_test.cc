@@ -1,8 +1,6 @@
 // Metrics of a program's output as series of its run: `run --log`, jobs, `metrics show`, and what else shows them.
-#include <chrono>
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -35,16 +33,16 @@ class OutputMetricsCli : public CliTest {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return outcome.json().at("rows").get<std::vector<nlohmann::json>>();
   }
-  bool await_rows(const std::string& run, std::size_t count) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (std::chrono::steady_clock::now() < deadline) {
+  void await_rows(const std::string& run, std::size_t count) const {
+    await([&] {
       const Outcome outcome = cli({"metrics", "show", run, "--period", "0", "--json"});
-      if (outcome.exit_code == 0 && outcome.json().at("rows").size() >= count) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
+      return outcome.exit_code == 0 && outcome.json().at("rows").size() >= count;
+    });
   }
 };
+
+// It prints one loss after the other until it is ended.
+constexpr const char* kEndless = "i=0; while :; do i=$((i+1)); echo \"{'loss': $i}\"; sleep 0.02; done";
 
 TEST_F(OutputMetricsCli, AProgramWithoutAHookHasARunWithWhatItPrints) {
   const Outcome outcome = run("keras",
@@ -87,18 +85,15 @@ TEST_F(OutputMetricsCli, TheFrameIsThatOfTrainingJobAnalytics) {
 
 TEST_F(OutputMetricsCli, ValuesAreThereWhileTheProgramRuns) {
   const Background training(
-      cli_command({"run", "--tied", "--name", "live", "--log", log(), "--", "/bin/sh", "-c",
-                   "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo \"{'loss': $i}\"; sleep 0.05; done"}),
-      folder_);
-  EXPECT_TRUE(await_rows("live", 3));
+      cli_command({"run", "--tied", "--name", "live", "--log", log(), "--", "/bin/sh", "-c", kEndless}), folder_);
+  await_rows("live", 3);
   EXPECT_EQ(cli({"show", "live", "--json"}).json().at("state"), "running");
 }
 
 TEST_F(OutputMetricsCli, WhatWasThereOutlivesAKillOfRun) {
-  const std::string script = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo \"{'loss': $i}\"; sleep 0.02; done";
-  Background training(cli_command({"run", "--tied", "--name", "killed", "--log", log(), "--", "/bin/sh", "-c", script}),
-                      folder_);
-  ASSERT_TRUE(await_rows("killed", 5));
+  Background training(
+      cli_command({"run", "--tied", "--name", "killed", "--log", log(), "--", "/bin/sh", "-c", kEndless}), folder_);
+  await_rows("killed", 5);
   ASSERT_EQ(::kill(training.id(), SIGKILL), 0);
   training.wait();
   const auto before = rows("killed");
@@ -112,8 +107,10 @@ TEST_F(OutputMetricsCli, WhatWasThereOutlivesAKillOfRun) {
 }
 
 TEST_F(OutputMetricsCli, AHookThatComesLaterJoinsTheRun) {
-  const Outcome outcome =
-      run("late", fmt::format("echo \"{{'loss': 3.0}}\"; sleep 1.5; {} --steps 5", TW_TINY_TRAINING));
+  // What it prints has made the run when the training begins.
+  const Outcome outcome = run("late", fmt::format("echo \"{{'loss': 3.0}}\"; until [ -e {}/run.json ]; do sleep 0.02; "
+                                                  "done; {} --steps 5",
+                                                  run_path("late").string(), TW_TINY_TRAINING));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json shown = cli({"show", "late", "--json"}).json();
   EXPECT_EQ(shown.at("workers").size(), 1u);

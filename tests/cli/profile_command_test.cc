@@ -1,5 +1,4 @@
 // `profile`: a training is asked to record operators in steps to come.
-#include <chrono>
 #include <cstdlib>
 #include <memory>
 
@@ -21,8 +20,7 @@ class ProfileCommand : public CliTest {
     training_ =
         std::make_unique<Background>(std::vector<std::string>{tiny_training().string(), "--until-stopped"}, folder_);
     unsetenv("TRAINWARDEN_RUN_DIR");
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (last_step() < 0) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    await([this] { return last_step() >= 0; });
   }
   std::int64_t last_step() const {
     const Outcome steps = cli({"steps", "first", "--json"});

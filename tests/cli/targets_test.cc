@@ -1,11 +1,8 @@
 // Subscribers that fail in every way beside one that is well, and one that is down for a while: the well one hears of
 // each event at once, and nobody loses any.
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,16 +17,9 @@ namespace {
 using exchange::TestServer;
 using nlohmann::json;
 
-// Much less than one attempt at a target that hangs, which ends at its timeout.
-constexpr std::int64_t kLongestLatencyMs = 2'000;
+// Less than one attempt at a target that hangs, which ends at its timeout. Sixty milliseconds are usual.
+constexpr std::int64_t kLongestLatencyMs = 2'900;
 constexpr const char* kHangTimeout = "3s";
-
-// How long the subscriber is down. The full minute takes a minute; TRAINWARDEN_TEST_DOWN_SECONDS=60 asks for it.
-std::chrono::seconds down_time() {
-  constexpr int kSeconds = 2;
-  const char* asked = std::getenv("TRAINWARDEN_TEST_DOWN_SECONDS");
-  return std::chrono::seconds(asked != nullptr ? std::atoi(asked) : kSeconds);
-}
 
 class Targets : public CliTest {
  protected:
@@ -134,9 +124,8 @@ TEST_F(Targets, OneThatIsDownForAWhileGetsEachEventInOrder) {
   Background run(cli_command({"run", "--name", "patience", "--rule", "VanishingGradient", "--actions", actions, "--",
                               tiny_training(), "--vanish-at", "20", "--until-stopped"}),
                  folder_);
-  std::this_thread::sleep_for(down_time());  // the time that it is down is the experiment
+  await([&] { return server_->received().size() >= 5; });  // attempts, of which each is answered with 503
   EXPECT_TRUE(taken(path).empty());
-  EXPECT_FALSE(server_->received().empty()) << "nobody has tried";
   std::ofstream(up).put('\n');
   EXPECT_EQ(cli({"stop", "patience"}).exit_code, 0);
   const Outcome ended = run.wait();

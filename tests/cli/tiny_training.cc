@@ -36,7 +36,7 @@ using trainwarden::Hook;
 using trainwarden::TensorView;
 
 // Ends a test that would hang.
-constexpr std::int64_t kMostSteps = 60'000;
+constexpr std::int64_t kMostSteps = 300'000;
 constexpr std::chrono::milliseconds kStepTime{1};
 
 struct Settings {

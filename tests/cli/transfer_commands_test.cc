@@ -1,8 +1,5 @@
 // export and import, and what `run` shows to TensorBoard.
-#include <chrono>
 #include <fstream>
-#include <functional>
-#include <thread>
 
 #include <signal.h>
 
@@ -17,15 +14,6 @@ using nlohmann::json;
 class TransferCommands : public CliTest {
  protected:
   std::string out(const char* name) const { return (folder_ / name).string(); }
-
-  // Fails the test after a minute.
-  static void await(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!condition()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
 
   static std::vector<fs::path> event_files(const fs::path& folder) {
     std::vector<fs::path> files;

@@ -154,7 +154,6 @@ def main():
                 wrong += [f"{check.__name__}: {problem}" for problem in check(study, random.Random(options.seed))]
             finally:
                 study.end_keepers()
-                time.sleep(0.5)
     for problem in wrong:
         print(problem)
     return 1 if wrong else 0

@@ -191,7 +191,8 @@ TEST_F(TuneCommands, MistakesAreToldBeforeAnythingStarts) {
 }
 
 TEST_F(TuneCommands, WhatIsPrunedIsStoppedAndSaysWhy) {
-  write("train.sh", "for step in 1 2 3 4; do echo accuracy: 0.$2; sleep 0.3; done\n");
+  // What is to be pruned does not end by itself.
+  write("train.sh", "for step in 1 2 3 4; do echo accuracy: 0.$2; done\ntest $2 -ge 900 || exec sleep 600\n");
   write(
       "job.toml",
       "program = [\"sh\", \"train.sh\"]\nhook = false\n[[metric]]\nname = \"accuracy\"\nregex = 'accuracy: (\\S+)'\n");

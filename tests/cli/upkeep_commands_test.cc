@@ -260,7 +260,7 @@ TEST_F(Upkeep, TailFollowsUntilTheRunEnds) {
   fs::create_directories(run.parent_path());
   Background training({"env", "TRAINWARDEN_RUN_DIR=" + run.string(), tiny_training().string(), "--until-stopped"},
                       folder_);
-  while (!fs::exists(run / "run.json")) std::this_thread::yield();
+  await_file(run / "run.json");
   Background tail(cli_command({"tail", "first", "-n", "1", "-f", "--kind", "step,event"}), folder_);
   tail.await_output("\"kind\":\"step\"");
   EXPECT_EQ(cli({"stop", "first"}).exit_code, 0);

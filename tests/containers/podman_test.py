@@ -107,7 +107,8 @@ class Containers(unittest.TestCase):
         self.assertIn("saving", self.output("stopped"))
 
     def test_an_agent_that_is_killed_leaves_no_container(self):
-        self.submit("orphan", "sleep 31416 & echo ready; wait")
+        seconds = 3_000_000 + os.getpid()  # no other process sleeps so long
+        self.submit("orphan", f"sleep {seconds} & echo ready; wait")
         self.await_output("orphan", "ready")
         agents = subprocess.run(["pgrep", "--full", f"job agent.*{self.jobs}|job agent orphan"], check=False,
                                 stdout=subprocess.PIPE, text=True).stdout.split()
@@ -121,7 +122,7 @@ class Containers(unittest.TestCase):
             time.sleep(0.2)
         while podman("ps", "--all", "--quiet").stdout and time.monotonic() < deadline:
             time.sleep(0.2)
-        left = subprocess.run(["pgrep", "--full", "sleep 31416"], check=False, stdout=subprocess.PIPE, text=True)
+        left = subprocess.run(["pgrep", "--full", f"sleep {seconds}"], check=False, stdout=subprocess.PIPE, text=True)
         self.assertEqual(left.stdout, "", "a process is left")
 
     def test_an_isolated_job_has_no_network(self):

@@ -16,6 +16,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,20 @@ class BucketServer:
             stdout=subprocess.PIPE,
             text=True,
         )
+
+    def await_request(self) -> None:
+        """Until a request has come that it does not read, as it is paused."""
+        deadline = time.monotonic() + 60
+        while not any(self._unread_bytes()):
+            assert time.monotonic() < deadline, "no request has come"
+            time.sleep(0.005)
+
+    def _unread_bytes(self) -> Iterator[int]:
+        """Of each connection to it (proc_net_tcp in the kernel's documentation)."""
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            _, local, _, state, queues, *_ = line.split()
+            if int(local.rpartition(":")[2], 16) == self.port and state == "01":
+                yield int(queues.rpartition(":")[2], 16)
 
     def __enter__(self) -> BucketServer:
         return self

@@ -196,7 +196,7 @@ def node_state(name):
     return answer.stdout.strip()
 
 
-def wait_for(condition, name, work, seconds=30):
+def wait_for(condition, name, work, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -130,7 +130,7 @@ class Server:
         self.daemon = subprocess.Popen([*there, tool("sshd"), "-D", "-e", "-f", str(self.work / "sshd_config")],
                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         log.close()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             with socket.socket() as connection:
                 if connection.connect_ex((self.address, self.port)) == 0:

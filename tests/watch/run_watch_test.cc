@@ -103,7 +103,7 @@ TEST_F(RunWatchTest, AnAlertIsDeliveredByThePollThatJudgedIt) {
   train(4);
   const auto run = watch(kAlerts);
   ASSERT_TRUE(run->poll().ok());
-  ASSERT_TRUE(run->settle(seconds(20)));
+  ASSERT_TRUE(run->settle(seconds(60)));
   ASSERT_EQ(heard_->count(), 1u);
   const actions::EventNotice notice = heard_->notices[0];
   EXPECT_EQ(notice.key, "mine-2");
@@ -122,7 +122,7 @@ TEST_F(RunWatchTest, EachChangeOfTheRunAndItsRulesIsToldInOrder) {
   ASSERT_TRUE(run->poll().ok());
   run->program_ended({0, 1});
   run->finish();
-  ASSERT_TRUE(run->settle(seconds(20)));
+  ASSERT_TRUE(run->settle(seconds(60)));
   std::vector<std::string> changes;
   for (const events::Event& event : ledger().events) {
     if (event.type == events::kStateChangeType) changes.push_back(event.subject + " " + event.change.to);
@@ -137,11 +137,11 @@ TEST_F(RunWatchTest, WhatWasDeliveredIsNotDeliveredAgain) {
   {
     const auto first = watch(kAlerts);
     ASSERT_TRUE(first->poll().ok());
-    ASSERT_TRUE(first->settle(seconds(20)));
+    ASSERT_TRUE(first->settle(seconds(60)));
   }
   const auto second = watch(kAlerts);
   ASSERT_TRUE(second->poll().ok());
-  ASSERT_TRUE(second->settle(seconds(20)));
+  ASSERT_TRUE(second->settle(seconds(60)));
   EXPECT_EQ(second->engine().first_fired().size(), 1u);  // it judges from the first step on
   EXPECT_EQ(heard_->count(), 1u);
   EXPECT_EQ(second->note(), "");
@@ -151,12 +151,12 @@ TEST_F(RunWatchTest, WhoDoesNotKeepTheLedgerDeliversAllTheSame) {
   train(4);
   const auto keeper = watch(kChanges);
   ASSERT_TRUE(keeper->poll().ok());
-  ASSERT_TRUE(keeper->settle(seconds(20)));
+  ASSERT_TRUE(keeper->settle(seconds(60)));
   const std::size_t heard_by_keeper = heard_->count();
   const auto other = watch(kAlerts);
   EXPECT_NE(other->note().find("another program"), std::string::npos) << other->note();
   ASSERT_TRUE(other->poll().ok());
-  ASSERT_TRUE(other->settle(seconds(20)));
+  ASSERT_TRUE(other->settle(seconds(60)));
   EXPECT_EQ(heard_->count(), heard_by_keeper + 1);
 }
 
@@ -164,15 +164,15 @@ TEST_F(RunWatchTest, AFileThatTwoProgramsHaveIsHeededByOne) {
   train(4);
   const auto keeper = watch(kAlerts, true, "/project/actions.toml");
   ASSERT_TRUE(keeper->poll().ok());
-  ASSERT_TRUE(keeper->settle(seconds(20)));
+  ASSERT_TRUE(keeper->settle(seconds(60)));
   ASSERT_EQ(heard_->count(), 1u);
   const auto same = watch(kAlerts, true, "/project/actions.toml");
   ASSERT_TRUE(same->poll().ok());
-  ASSERT_TRUE(same->settle(seconds(20)));
+  ASSERT_TRUE(same->settle(seconds(60)));
   EXPECT_EQ(heard_->count(), 1u);
   const auto other = watch(kAlerts, true, "/project/others.toml");
   ASSERT_TRUE(other->poll().ok());
-  ASSERT_TRUE(other->settle(seconds(20)));
+  ASSERT_TRUE(other->settle(seconds(60)));
   EXPECT_EQ(heard_->count(), 2u);
 }
 
@@ -180,7 +180,7 @@ TEST_F(RunWatchTest, WithoutAJournalNothingIsWrittenAndAlertsAreDelivered) {
   train(4);
   const auto run = watch(kAlerts, false);
   ASSERT_TRUE(run->poll().ok());
-  ASSERT_TRUE(run->settle(seconds(20)));
+  ASSERT_TRUE(run->settle(seconds(60)));
   EXPECT_EQ(heard_->count(), 1u);
   EXPECT_FALSE(std::filesystem::exists(run_ / "journal" / "ledger"));
   EXPECT_FALSE(std::filesystem::exists(run_ / "journal" / "watch-0"));

@@ -73,9 +73,11 @@ def test_two_trackers_of_one_component_count_together(folder: Path) -> None:
 def test_what_was_logged_survives_a_kill(folder: Path) -> None:
     source = (
         "import os, signal, time\nfrom trainwarden.experiments import Tracker\n"
-        "t = Tracker('killed')\nt.log_metric('loss', 0.5)\ntime.sleep(2.5)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+        "t = Tracker('killed')\nt.log_metric('loss', 0.5)\n"
+        "while not os.path.exists(t._file): time.sleep(0.01)\n"  # another thread writes it
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    assert subprocess.run([sys.executable, "-c", source], check=False).returncode == -9
+    assert subprocess.run([sys.executable, "-c", source], check=False, timeout=60).returncode == -9
     component = shown("killed")
     assert component["metrics"]["loss"]["last"] == 0.5
     assert component["status"] == "InProgress"

@@ -1,13 +1,13 @@
 // What goes wrong must never harm the training: full memory, full disks, storage that fails at any call.
 #include <gtest/gtest.h>
 
-#include <test_paths.h>
 #include <cstdio>
 #include <filesystem>
 #include <set>
 #include <thread>
 
 #include "core/base/clock.h"
+#include "core/base/folder_testing.h"
 #include "core/base/log.h"
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/capture_session.h"
@@ -298,7 +298,8 @@ TEST_F(QuietTest, AReadOnlyStorageIsAClearErrorAtOpen) {
 
 // The file system of the kernel itself: root may write where others may not, but not here.
 TEST_F(QuietTest, AFolderThatIsAFileIsAClearErrorAtOpen) {
-  const std::filesystem::path file = std::filesystem::path(TW_BINARY_DIR) / "hook_faults_test_file";
+  const TestFolder folder;
+  const std::filesystem::path file = folder.path() / "file";
   { const std::unique_ptr<std::FILE, int (*)(std::FILE*)> made(std::fopen(file.c_str(), "w"), &std::fclose); }
   HookOptions options;
   options.run_dir = file;

@@ -3,11 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <test_paths.h>
 #include <filesystem>
 #include <functional>
 
 #include "core/base/clock.h"
+#include "core/base/folder_testing.h"
 #include "data/device/fake_accelerator.h"
 #include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
@@ -106,8 +106,8 @@ TEST(HookFork, TheChildMayOpenItsOwn) {
 
 // The child must not keep the run locked after the parent has gone.
 TEST(HookFork, TheChildHoldsNoLock) {
-  const std::filesystem::path folder = std::filesystem::path(TW_BINARY_DIR) / "hook_fork_test";
-  std::filesystem::remove_all(folder);
+  const TestFolder own;
+  const std::filesystem::path folder = own.path() / "run";
   HookOptions options = keep_all_of("x");
   options.run_dir = folder;
   auto hook = Hook::open(options);
@@ -130,7 +130,6 @@ TEST(HookFork, TheChildHoldsNoLock) {
   int state = 0;
   ::waitpid(child, &state, 0);
   EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

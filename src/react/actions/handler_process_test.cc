@@ -39,6 +39,16 @@ class HandlerProcessTest : public ::testing::Test {
     EXPECT_TRUE(end.ok()) << end.status().message();
     return end.value_or(HandlerEnd{});
   }
+  // The caller leaves once there is the file that the program makes.
+  std::string ready_file() const { return (folder_.path() / "ready").string(); }
+  HandlerEnd run_until_ready(const HandlerOptions& options) const {
+    std::stop_source stop;
+    const std::jthread leaver([&] {
+      await([&] { return std::filesystem::exists(ready_file()); });
+      stop.request_stop();
+    });
+    return run(options, stop.get_token());
+  }
   std::string executable(const std::string& text, int mode = 0755) {
     const std::string path = (folder_.path() / "handler").string();
     std::ofstream(path) << text;
@@ -111,7 +121,7 @@ TEST_F(HandlerProcessTest, WhatItLeavesInTheBackgroundIsNotWaitedForAndGoesOn) {
 
 TEST_F(HandlerProcessTest, TooSlowIsEndedWithAllThatItStarted) {
   HandlerOptions options = script("sleep 600 & echo $!; sleep 600");
-  options.timeout = 300ms;
+  options.timeout = 1s;
   const HandlerEnd end = run(options);
   EXPECT_EQ(end.how, How::kTimedOut);
   ASSERT_FALSE(end.output.empty());
@@ -119,32 +129,25 @@ TEST_F(HandlerProcessTest, TooSlowIsEndedWithAllThatItStarted) {
 }
 
 TEST_F(HandlerProcessTest, WhatIgnoresSigtermIsKilled) {
-  HandlerOptions options = script("trap '' TERM; echo $$; while :; do sleep 0.01; done");
-  options.timeout = 300ms;
+  HandlerOptions options = script("trap '' TERM; echo $$; touch " + ready_file() + "; while :; do sleep 0.01; done");
   options.kill_after = 100ms;
-  const HandlerEnd end = run(options);
-  EXPECT_EQ(end.how, How::kTimedOut);
+  const HandlerEnd end = run_until_ready(options);
+  EXPECT_EQ(end.how, How::kCancelled);
   ASSERT_FALSE(end.output.empty());
   EXPECT_TRUE(has_ended(end.output));
 }
 
 TEST_F(HandlerProcessTest, SigtermLetsItCleanUp) {
-  HandlerOptions options = script("trap 'echo clean; exit 0' TERM; echo ready; while :; do :; done");
-  options.timeout = 300ms;
-  const HandlerEnd end = run(options);
-  EXPECT_EQ(end.how, How::kTimedOut);
+  HandlerOptions options =
+      script("trap 'echo clean; exit 0' TERM; echo ready; touch " + ready_file() + "; while :; do :; done");
+  options.kill_after = kMost;
+  const HandlerEnd end = run_until_ready(options);
+  EXPECT_EQ(end.how, How::kCancelled);
   EXPECT_EQ(end.output, "ready / clean");
 }
 
 TEST_F(HandlerProcessTest, TheCallerLeaves) {
-  const std::filesystem::path started = folder_.path() / "started";
-  std::stop_source stop;
-  const std::jthread leaver([&] {
-    await([&] { return std::filesystem::exists(started); });
-    stop.request_stop();
-  });
-  const HandlerEnd end = run(script("touch '" + started.string() + "'; sleep 600"), stop.get_token());
-  EXPECT_EQ(end.how, How::kCancelled);
+  EXPECT_EQ(run_until_ready(script("touch " + ready_file() + "; sleep 600")).how, How::kCancelled);
 }
 
 TEST_F(HandlerProcessTest, NoneOfOurFilesIsOpenInIt) {

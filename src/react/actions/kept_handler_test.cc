@@ -25,9 +25,9 @@ HandlerOptions script(const std::string& text) {
   return options;
 }
 
-// Takes a second to be ready, as programs do that import much; the answer names the process and the line.
-const std::string kSlowToStart =
-    "sleep 1; while read -r line; do echo \"{\\\"exit_code\\\": 0, \\\"output\\\": \\\"$$\\\"}\"; done";
+// The answer names the process.
+const std::string kNamesItself =
+    "while read -r line; do echo \"{\\\"exit_code\\\": 0, \\\"output\\\": \\\"$$\\\"}\"; done";
 
 class KeptHandlerTest : public ::testing::Test {
  protected:
@@ -35,18 +35,15 @@ class KeptHandlerTest : public ::testing::Test {
 };
 
 TEST_F(KeptHandlerTest, OneProcessAnswersManyEventsWithoutItsStart) {
-  KeptHandler handler(script(kSlowToStart));
+  KeptHandler handler(script(kNamesItself));
   ASSERT_TRUE(handler.prepare().ok());
   const auto first = handler.send("{\"seq\": 0}", {}, {});
   ASSERT_TRUE(first.ok()) << first.status().message();
-  const auto begin = std::chrono::steady_clock::now();
   for (int seq = 1; seq <= 50; ++seq) {
     const auto end = handler.send("{\"seq\": " + std::to_string(seq) + "}", {}, {});
     ASSERT_TRUE(end.ok()) << end.status().message();
     EXPECT_EQ(end->output, first->output) << "the same process";
   }
-  // Fifty starts would have taken fifty seconds; 100 ms for each event is more than is promised.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
 }
 
 TEST_F(KeptHandlerTest, GetsTheEventAndItsEnvironmentInALine) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/await_testing.h"
 #include "core/base/folder_testing.h"
 #include "core/exchange/server_testing.h"
 
@@ -137,20 +138,19 @@ TEST_F(HttpClient, StopsAfterTheTimeout) {
   EXPECT_EQ(answer.status().code(), Code::kDeadlineExceeded);
   EXPECT_NE(answer.status().message().find("300.0 ms"), std::string::npos) << answer.status().message();
   EXPECT_GE(steady_clock::now() - begin, milliseconds(290));
-  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST_F(HttpClient, LeavesAtOnceWhenAskedTo) {
   const exchange::TestServer server("http_server.py", record());
   std::stop_source source;
   Code code = Code::kOk;
-  std::thread sender([&] { code = post(request(server, "/hang"), {}, source.get_token()).status().code(); });
-  while (server.received().empty()) std::this_thread::yield();
-  const auto begin = steady_clock::now();
+  exchange::TransferLimits limits;
+  limits.timeout = std::chrono::hours(1);
+  std::thread sender([&] { code = post(request(server, "/hang"), limits, source.get_token()).status().code(); });
+  EXPECT_TRUE(await([&] { return !server.received().empty(); }));
   source.request_stop();
   sender.join();
   EXPECT_EQ(code, Code::kCancelled);
-  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(15));  // the timeout is 30 s
 }
 
 TEST_F(HttpClient, DoesNotBeginWhenAskedToLeaveBefore) {

@@ -1,6 +1,5 @@
 #include "react/network/mail_action.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -190,16 +189,14 @@ TEST_F(Mail, TriesAgainWhenTheServerHangsClosesOrIsNotThere) {
 
 TEST_F(Mail, LeavesAtOnceWhenAskedTo) {
   const exchange::TestServer mail = server("starttls");
-  const auto action = make("mail", to(mail, {"hang@host.example"}));
+  const auto action = make("mail", with(to(mail, {"hang@host.example"}), {{"timeout", one("1h")}}));
   std::stop_source source;
   ActionOutcome outcome;
   std::thread sender([&] { outcome = action->run(notice(), source.get_token()); });
-  const auto begin = std::chrono::steady_clock::now();
   source.request_stop();
   sender.join();
   EXPECT_EQ(outcome.kind, Kind::kTryAgain);
   EXPECT_EQ(outcome.status.code(), Code::kCancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));  // the timeout is 60 s
 }
 
 // Debian's own mail server, which `./dev test` unpacks.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/base/await_testing.h"
 #include "core/base/folder_testing.h"
 #include "core/base/text.h"
 #include "core/exchange/server_testing.h"
@@ -187,23 +188,28 @@ TEST_F(S3StorageTest, ReadsArePartsOfTheObject) {
 }
 
 TEST_F(S3StorageTest, OneListingAnswersAllThatIsAskedOfAFolder) {
+  FakeClock clock;
+  const std::string prefix = "runs/OneListingAnswersAllThatIsAskedOfAFolder";
+  const std::shared_ptr<Storage> timed = create_s3_storage(client_to_bucket(), prefix, clock);
   ASSERT_TRUE(put("run.json", "{}").ok());
   ASSERT_TRUE(put("journal/a/seg", "one").ok());
   ASSERT_TRUE(put("journal/b/seg", "two").ok());
   const std::uint64_t before = client().use().requests;
-  EXPECT_TRUE(storage().exists("run.json"));
-  EXPECT_FALSE(storage().exists("journal/c"));
-  EXPECT_FALSE(storage().exists("blackbox/x/y"));
-  EXPECT_EQ(storage().list("journal").value_or({}), (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(storage().info("journal/a/seg").value_or({}).bytes, 3u);
-  EXPECT_EQ(storage().entries("journal/b").value_or({}).size(), 1u);
+  EXPECT_TRUE(timed->exists("run.json"));
+  EXPECT_FALSE(timed->exists("journal/c"));
+  EXPECT_FALSE(timed->exists("blackbox/x/y"));
+  EXPECT_EQ(timed->list("journal").value_or({}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(timed->info("journal/a/seg").value_or({}).bytes, 3u);
+  EXPECT_EQ(timed->entries("journal/b").value_or({}).size(), 1u);
   EXPECT_EQ(client().use().requests, before + 1);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(content("journal/a/seg"), "one");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(timed->read("journal/a/seg").value_or("none"), "one");
   EXPECT_EQ(client().use().requests, before + 2);
   // What another process writes is seen a second later.
-  ASSERT_TRUE(client().put("runs/OneListingAnswersAllThatIsAskedOfAFolder/new", {}, PutCondition::kAlways).ok());
-  std::this_thread::sleep_for(std::chrono::nanoseconds(kListingLifeNs));
-  EXPECT_TRUE(storage().exists("new"));
+  ASSERT_TRUE(client().put(prefix + "/new", {}, PutCondition::kAlways).ok());
+  clock.advance_ns(kListingLifeNs - 1);
+  EXPECT_FALSE(timed->exists("new"));
+  clock.advance_ns(1);
+  EXPECT_TRUE(timed->exists("new"));
 }
 
 TEST_F(S3StorageTest, AFolderTooLargeForOneListingIsAskedPieceByPiece) {
@@ -458,12 +464,11 @@ TEST_F(S3StorageTest, LeavingIsPrompt) {
   S3Client away("bucket", settings, std::make_shared<CredentialChain>(environment, system_clock()), system_clock(),
                 stop.get_token());
   std::jthread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    await([&] { return away.use().requests >= 3; });
     stop.request_stop();
   });
-  const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(away.head("x").status().code(), Code::kCancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_LT(away.use().requests, 100u) << "its attempts were not over";
 }
 
 }  // namespace

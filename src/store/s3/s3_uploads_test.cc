@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -15,6 +16,7 @@ namespace trainwarden::storage {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 
 // Keeps what comes, and how much came at once.
 class FakeServer {
@@ -33,11 +35,13 @@ class FakeServer {
   Result<ClientAnswer> answer(const ClientRequest& request) {
     const bool is_part = request.url.find("partNumber=") != std::string::npos;
     {
-      const std::lock_guard guard(mutex_);
+      std::unique_lock guard(mutex_);
       if (request.method == std::string_view("DELETE")) ++given_up;
       if (request.method == std::string_view("PUT")) headers = request.headers;
       most_at_once = std::max(most_at_once, at_once_ += is_part ? 1 : 0);
       if (is_part) parts[request.url] = std::string(as_text(request.body));
+      changed_.notify_all();
+      if (is_part && awaits_another) changed_.wait_for(guard, minutes(1), [this] { return most_at_once > 1; });
     }
     if (is_part) std::this_thread::sleep_for(milliseconds(20));
     const std::lock_guard guard(mutex_);
@@ -54,9 +58,11 @@ class FakeServer {
   HeaderMap headers;  // of the last PUT
   std::map<std::string, std::string> parts;
   int most_at_once = 0, given_up = 0, parts_until_failure = 0;
+  bool awaits_another = false;  // the first part is answered when the second has come
 
  private:
   std::mutex mutex_;
+  std::condition_variable changed_;
   int at_once_ = 0;
 };
 
@@ -128,6 +134,7 @@ TEST_F(S3UploadsTest, WhatIsCheckedHasItsMd5InTheSignature) {
 
 TEST_F(S3UploadsTest, PartsOfAFileTravelAtOnce) {
   S3Client one = client(false);
+  server_.awaits_another = true;
   const Status status = put_large(one, 6 * kPartBytes + 1);
   ASSERT_TRUE(status.ok()) << status.to_string();
   EXPECT_GT(server_.most_at_once, 1);
@@ -141,6 +148,7 @@ TEST_F(S3UploadsTest, PartsOfAFileTravelAtOnce) {
 
 TEST_F(S3UploadsTest, OfAllFilesAFewPartsAreInMemory) {
   S3Client one = client(false);
+  server_.awaits_another = true;
   content_.resize(4 * kPartBytes);
   std::vector<std::jthread> files;
   for (int i = 0; i < 3; ++i) {

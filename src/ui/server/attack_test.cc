@@ -85,7 +85,7 @@ class AttackTest : public testing::Test {
   void expect_refused(const Attack& attack) {
     Client client(port());
     client.send(attack.bytes);
-    const auto answer = client.read_answer(attack.bytes.starts_with("HEAD"), 5s);
+    const auto answer = client.read_answer(attack.bytes.starts_with("HEAD"));
     const int status = answer ? answer->status : kCut;
     EXPECT_TRUE(attack.expected.contains(status))
         << attack.name << " is answered with " << status << ": " << (answer ? answer->body.substr(0, 300) : "");
@@ -119,7 +119,7 @@ class AttackTest : public testing::Test {
   void expect_alive(const std::string& after) {
     Client client(port());
     EXPECT_TRUE(client.send(get_it("/api/v1/about")));
-    const auto answer = client.read_answer(false, 5s);
+    const auto answer = client.read_answer();
     ASSERT_TRUE(answer) << "no answer after " << after;
     EXPECT_EQ(answer->status, 200) << after;
   }

@@ -31,12 +31,12 @@ class Client {
   // The next answer with its length; one without a body for `head_only`. Nothing when the server cut the connection, or
   // said nothing for `timeout`.
   std::optional<RawAnswer> read_answer(bool head_only = false,
-                                       std::chrono::milliseconds timeout = std::chrono::seconds(20));
+                                       std::chrono::milliseconds timeout = std::chrono::minutes(1));
   // Reads until `text` has come; everything up to its end. Nothing as above.
   std::optional<std::string> read_until(std::string_view text,
-                                        std::chrono::milliseconds timeout = std::chrono::seconds(20));
+                                        std::chrono::milliseconds timeout = std::chrono::minutes(1));
   // The server cuts the connection within `timeout`.
-  bool is_cut(std::chrono::milliseconds timeout = std::chrono::seconds(20));
+  bool is_cut(std::chrono::milliseconds timeout = std::chrono::minutes(1));
 
  private:
   bool receive(std::chrono::steady_clock::time_point deadline);

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "core/base/await_testing.h"
 #include "read/trial/run_testing.h"
 #include "store/journal/run_folder.h"
 #include "ui/views/read_ahead.h"
@@ -56,12 +56,7 @@ TEST_F(RunIndexTest, SaysThatAllIsReadToWhoDoesNotWait) {
   put("a", finished_run(0.25F));
   const auto shelf = Shelf::open(folder_);
   RunIndex index(**shelf);
-  std::size_t reading = 1;
-  for (int i = 0; i < 1000 && reading > 0; ++i) {  // as the page does: it asks again and again
-    std::this_thread::sleep_for(10ms);
-    reading = index.runs(0ms)->reading;
-  }
-  EXPECT_EQ(reading, 0U);
+  EXPECT_TRUE(await([&] { return index.runs(0ms)->reading == 0; }));  // as the page does: it asks again and again
 }
 
 TEST_F(RunIndexTest, ReadsRowsAndReadsThemAgainWhenTheirFilesChange) {

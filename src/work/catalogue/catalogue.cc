@@ -94,7 +94,7 @@ Result<OwnedMetrics> Catalogue::metrics_of_jobs(const storage::Location& folder,
   }
   return ask<OwnedMetrics>([&](Database& database) -> Result<OwnedMetrics> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t place, place_of(database, "jobs", folder));
-    return current_metrics(database, place, owners, read, patience);
+    return current_metrics(database, place, owners, read, patience, system_clock());
   });
 }
 
@@ -107,14 +107,15 @@ Result<std::vector<CataloguedRun>> Catalogue::runs(const storage::Location& runs
 }
 
 Result<OwnedMetrics> Catalogue::metrics_of_runs(const storage::Location& folder, const std::vector<CataloguedRun>& runs,
-                                                const ReadMetrics& read, std::chrono::milliseconds patience) {
+                                                const ReadMetrics& read, std::chrono::milliseconds patience,
+                                                const Clock& clock) {
   std::vector<MetricOwner> owners;
   for (const CataloguedRun& run : runs) {
     if (run.unreadable.ok()) owners.push_back({run.name, folder.child(run.name), run.mark});
   }
   return ask<OwnedMetrics>([&](Database& database) -> Result<OwnedMetrics> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t place, place_of(database, "runs", folder));
-    return current_metrics(database, place, owners, read, patience);
+    return current_metrics(database, place, owners, read, patience, clock);
   });
 }
 

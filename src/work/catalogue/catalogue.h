@@ -56,7 +56,8 @@ class Catalogue {
   Result<std::vector<CataloguedRun>> runs(const storage::Location& runs, const ReadListedRun& read);
   // What they have measured, by the name of the run.
   Result<OwnedMetrics> metrics_of_runs(const storage::Location& folder, const std::vector<CataloguedRun>& runs,
-                                       const ReadMetrics& read, std::chrono::milliseconds patience = kAnyTime);
+                                       const ReadMetrics& read, std::chrono::milliseconds patience = kAnyTime,
+                                       const Clock& clock = system_clock());
 
   // The experiments in the folder, the newest first, and the trials of one. None when there is no such folder.
   Result<std::vector<CataloguedExperiment>> experiments(const experiments::ExperimentStore& store);

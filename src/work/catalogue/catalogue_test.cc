@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -178,8 +179,10 @@ TEST_F(CatalogueTest, WhileAnotherProcessWritesItEverythingIsRead) {
 TEST_F(CatalogueTest, ManyProcessesAtOnceSomeKilled) {
   constexpr int kJobs = 40;
   for (int i = 0; i < kJobs; ++i) submit(fmt::format("job-{}", i));
+  int rounds[2];
+  ASSERT_EQ(::pipe(rounds), 0);
   std::vector<pid_t> readers;
-  for (int i = 0; i < 6; ++i) {
+  for (char i = 0; i < 6; ++i) {
     const pid_t reader = ::fork();
     if (reader == 0) {
       for (int round = 0; i < 3 || round < 20; ++round) {  // three are killed, three end by themselves
@@ -187,13 +190,17 @@ TEST_F(CatalogueTest, ManyProcessesAtOnceSomeKilled) {
         if (!catalogue.ok()) ::_exit(2);
         const auto all = catalogue->jobs(jobs(), settle_);
         if (!all.ok() || all->size() != kJobs || !catalogue->take_notes().empty()) ::_exit(3);
+        if (i < 3 && ::write(rounds[1], &i, 1) != 1) ::_exit(4);
       }
       ::_exit(0);
     }
     readers.push_back(reader);
   }
-  ::usleep(200'000);
+  ::close(rounds[1]);
+  std::set<char> have_read;
+  for (char i = 0; have_read.size() < 3 && ::read(rounds[0], &i, 1) == 1;) have_read.insert(i);
   for (int i = 0; i < 3; ++i) ::kill(readers[static_cast<std::size_t>(i)], SIGKILL);
+  ::close(rounds[0]);
   for (std::size_t i = 0; i < readers.size(); ++i) {
     int status = 0;
     ::waitpid(readers[i], &status, 0);

@@ -3,7 +3,6 @@
 #include <span>
 #include <utility>
 
-#include "core/base/clock.h"
 #include "work/catalogue/marked_table.h"
 
 namespace trainwarden::catalogue {
@@ -45,8 +44,7 @@ bool is_due(const MetricOwner& owner, const std::map<std::string, Measuring>& kn
   return age_ns < 0 || age_ns / kPauseFactor >= before->second.took_ns;
 }
 
-MeasuredOwner measure(const MetricOwner& owner, const ReadMetrics& read) {
-  const Clock& clock = system_clock();
+MeasuredOwner measure(const MetricOwner& owner, const ReadMetrics& read, const Clock& clock) {
   const std::int64_t began_ns = clock.steady_ns();
   MeasuredOwner measured{&owner, {owner.mark, clock.unix_ns(), 0}, {}};
   // Why a run cannot be read is said where runs are listed.
@@ -85,13 +83,12 @@ Status write_measured(Database& database, std::int64_t place, std::span<const Me
 
 // How many are left unread.
 Result<std::size_t> measure_due(Database& database, std::int64_t place, const std::vector<const MetricOwner*>& due,
-                                const ReadMetrics& read, std::chrono::milliseconds patience) {
-  const Clock& clock = system_clock();
+                                const ReadMetrics& read, std::chrono::milliseconds patience, const Clock& clock) {
   const std::int64_t until_ns = clock.steady_ns() + std::chrono::nanoseconds(patience).count();
   std::vector<MeasuredOwner> measured;
   std::size_t done = 0;
   for (; done < due.size() && clock.steady_ns() < until_ns; ++done) {
-    measured.push_back(measure(*due[done], read));
+    measured.push_back(measure(*due[done], read, clock));
     if (measured.size() < kOwnersInTransaction) continue;
     TRAINWARDEN_RETURN_IF_ERROR(write_measured(database, place, measured));
     measured.clear();
@@ -128,15 +125,15 @@ Result<std::map<std::string, MetricsByName>> read_measured(Database& database, s
 }  // namespace
 
 Result<OwnedMetrics> current_metrics(Database& database, std::int64_t place, const std::vector<MetricOwner>& owners,
-                                     const ReadMetrics& read, std::chrono::milliseconds patience) {
+                                     const ReadMetrics& read, std::chrono::milliseconds patience, const Clock& clock) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto known, known_measurings(database, place));
-  const std::int64_t now_unix_ns = system_clock().unix_ns();
+  const std::int64_t now_unix_ns = clock.unix_ns();
   std::vector<const MetricOwner*> due;
   for (const MetricOwner& owner : owners) {
     if (is_due(owner, known, now_unix_ns)) due.push_back(&owner);
   }
   OwnedMetrics metrics;
-  TRAINWARDEN_ASSIGN_OR_RETURN(metrics.unread, measure_due(database, place, due, read, patience));
+  TRAINWARDEN_ASSIGN_OR_RETURN(metrics.unread, measure_due(database, place, due, read, patience, clock));
   TRAINWARDEN_ASSIGN_OR_RETURN(metrics.of, read_measured(database, place));
   return metrics;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 #include "work/catalogue/database.h"
@@ -34,6 +35,6 @@ struct OwnedMetrics {
 // order, until `patience` is over; what goes on is read again when 20 times as long has passed as reading it took,
 // so that looking costs little. A run that cannot be read has no metrics. Codes as Database's.
 Result<OwnedMetrics> current_metrics(Database& database, std::int64_t place, const std::vector<MetricOwner>& owners,
-                                     const ReadMetrics& read, std::chrono::milliseconds patience);
+                                     const ReadMetrics& read, std::chrono::milliseconds patience, const Clock& clock);
 
 }  // namespace trainwarden::catalogue

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/await_testing.h"
 #include "core/base/folder_testing.h"
 #include "core/base/text_file.h"
 #include "core/process/child.h"
@@ -152,13 +152,9 @@ TEST_F(RealControlGroupTest, AProgramThatHidesFromAllElseIsEnded) {
   Result<process::Child> child = process::Child::start(program);
   ASSERT_TRUE(child.ok()) << child.status().to_string();
   const auto members = [&] { return lines_that_count(read_text_file(place_ / "job-1/cgroup.procs").value_or("")); };
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (members().size() < 5 && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  ASSERT_EQ(members().size(), 5U);
+  ASSERT_TRUE(await([&] { return members().size() == 5; })) << members().size();
   EXPECT_TRUE(ControlGroup::find(kControlGroupRoot, set_aside_, "job-1")->end().ok());
-  EXPECT_TRUE(child->wait_for(std::chrono::seconds(10)));
+  EXPECT_TRUE(child->wait_for(std::chrono::seconds(60)));
   EXPECT_EQ(child->reap().number, SIGKILL);
   EXPECT_FALSE(fs::exists(place_ / "job-1"));
   EXPECT_FALSE(ControlGroup::find(kControlGroupRoot, set_aside_, "job-1"));

@@ -2,38 +2,56 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <functional>
 #include <thread>
 
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/folder_testing.h"
+#include "core/base/log.h"
+#include "core/process/descriptors.h"
+#include "core/process/running_testing.h"
 
 namespace trainwarden::jobs {
 namespace {
 
+using process::ends_soon;
 using S = JobPhase;
 
-// False for a zombie that nobody has waited for yet.
-bool is_running(pid_t id) {
-  std::ifstream stat("/proc/" + std::to_string(id) + "/stat");
-  std::string text;
-  std::getline(stat, text);
-  const std::size_t name_end = text.rfind(')');  // the state is behind it
-  return name_end != std::string::npos && text.substr(name_end + 2, 1) != "Z";
-}
-
-bool ends_soon(pid_t id) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (is_running(id) && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+// What another process says: a byte each time. An end of this is in each of both.
+class Signs {
+ public:
+  Signs() {
+    auto made = process::open_pipe();
+    EXPECT_TRUE(made.ok());
+    if (made.ok()) pipe_ = *std::move(made);
   }
-  return !is_running(id);
+  void give() const { (void)!::write(pipe_.writing.get(), ".", 1); }
+  // Those that were given before count, too, unless forget() was called.
+  void await(int times) const {
+    for (char sign = 0; times > 0; --times) {
+      pollfd comes{pipe_.reading.get(), POLLIN, 0};
+      ASSERT_EQ(::poll(&comes, 1, 60'000), 1);
+      ASSERT_EQ(::read(pipe_.reading.get(), &sign, 1), 1);
+    }
+  }
+  void forget() const {
+    pollfd is_there{pipe_.reading.get(), POLLIN, 0};
+    while (::poll(&is_there, 1, 0) == 1) await(1);
+  }
+
+ private:
+  process::Pipe pipe_;
+};
+
+bool says_that_an_end_waits(std::string_view line) {
+  return line.starts_with("the end of job ") && line.find(" waits: ") != std::string_view::npos;
 }
 
 class JobAgentTest : public testing::Test {
@@ -66,7 +84,7 @@ class JobAgentTest : public testing::Test {
 
   // The program may print before its agent has said that it runs.
   static void await_training(const JobRecord& job) {
-    while (job.current()->status != S::kTraining) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(await([&] { return job.current()->status == S::kTraining; }));
   }
 
   // The agent in a thread of its own, while `meanwhile` goes on.
@@ -79,11 +97,7 @@ class JobAgentTest : public testing::Test {
   }
 
   void await_output(const JobRecord& job, const std::string& text) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (output(job).find(text) == std::string::npos) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << output(job);
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    ASSERT_TRUE(await([&] { return output(job).find(text) != std::string::npos; })) << output(job);
   }
 
   TestFolder folder_;
@@ -110,14 +124,20 @@ class NoRoom {
 };
 
 TEST_F(JobAgentTest, AFullDiskAtItsEndLosesNothing) {
-  JobRecord job = create("sleep 0.3; exit 3");
+  JobRecord job = create("until [ -e go ]; do sleep 0.02; done; exit 3");
+  std::atomic<bool> waits = false;
+  set_log_sink([&](LogLevel, std::string_view line) {
+    if (says_that_an_end_waits(line)) waits = true;
+  });
   const Status status = run_beside(job, [&] {
     await_training(job);
     const NoRoom no_room;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    std::ofstream(folder_.path() / "go").flush();
+    EXPECT_TRUE(await([&] { return waits.load(); }));
     EXPECT_EQ(job.current()->status, S::kTraining) << "it is not known as ended, nor lost";
     EXPECT_TRUE(job.has_agent(system_clock()));
   });
+  set_log_sink({});
   EXPECT_TRUE(status.ok()) << status.to_string();
   EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kFailed}));
   EXPECT_EQ((*job.read_exit(1))->code, 3);
@@ -191,7 +211,8 @@ TEST_F(JobAgentTest, WhatAProgramLeavesBehindIsKilled) {
 }
 
 TEST_F(JobAgentTest, ADaemonThatItLeavesBehindIsKilled) {
-  JobRecord job = create("setsid sh -c 'echo $$; exec sleep 300' & sleep 0.3");
+  JobRecord job =
+      create("setsid sh -c 'echo $$; touch begun; exec sleep 300' & until [ -e begun ]; do sleep 0.01; done");
   ASSERT_TRUE(run_agent(job, system_clock()).ok());
   EXPECT_EQ(job.current()->status, S::kCompleted);
   const pid_t daemon = std::stoi(output(job));
@@ -226,13 +247,24 @@ TEST_F(JobAgentTest, AJobThatIsResumedGoesOnAsTheNextAttempt) {
 }
 
 TEST_F(JobAgentTest, TheTimeOfAllAttemptsCounts) {
-  JobRecord job = create("trap 'exit 0' TERM; while :; do sleep 0.02; done", 2);
-  ASSERT_TRUE(run_agent(job, system_clock()).ok());
-  ASSERT_TRUE(job.resume("go on", system_clock()).ok());
-  const auto began = std::chrono::steady_clock::now();
-  ASSERT_TRUE(run_agent(job, system_clock()).ok());
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(1900)) << "no time was left";
-  EXPECT_EQ(job.current()->status, S::kMaxRuntimeExceeded);
+  constexpr std::int64_t kHours = 100;
+  JobRecord job = create(
+      "trap 'exit 0' TERM; test $TRAINWARDEN_JOB_ATTEMPT != 1 || until [ -e go ]; do sleep 0.02; done; "
+      "test $TRAINWARDEN_JOB_ATTEMPT != 1 || exit 1; while :; do sleep 0.02; done",
+      kHours * 3600);
+  FakeClock clock(system_clock().unix_ns());
+  {
+    std::jthread agent([&] { EXPECT_TRUE(run_agent(job, clock).ok()); });
+    await_training(job);
+    clock.advance_ns(kHours * 3600 * 1'000'000'000);
+    std::ofstream(folder_.path() / "go").flush();
+  }
+  EXPECT_EQ(job.current()->status, S::kFailed);
+  for (const char* attempt : {"second", "third"}) {
+    ASSERT_TRUE(job.resume("go on", clock).ok());
+    ASSERT_TRUE(run_agent(job, clock).ok());
+    EXPECT_EQ(job.current()->status, S::kMaxRuntimeExceeded) << "no time was left to the " << attempt;
+  }
 }
 
 TEST_F(JobAgentTest, AnAttemptKeepsToItsAllocation) {
@@ -298,16 +330,19 @@ TEST_F(JobAgentTest, AnAgentThatIsAskedToEndLetsTheProgramSaveAndTheJobGoOn) {
     order.preemptible = may_go_on;
     Result<JobRecord> job = JobRecord::create(place_, order);
     ASSERT_TRUE(job.ok());
+    const Signs looks;
     const pid_t agent = ::fork();
     if (agent == 0) {
       process::SignalRelay signals;
-      _exit(run_agent(*job, system_clock(), {.signals = &signals}).ok() ? 0 : 1);
+      _exit(run_agent(*job, system_clock(), {.signals = &signals, .look = [&] { looks.give(); }}).ok() ? 0 : 1);
     }
     await_output(*job, "ready");
     await_training(*job);
     ::kill(agent, SIGHUP);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    looks.forget();
+    looks.await(3);  // the signal came before the second, and what it asks for before the third
     EXPECT_EQ(job->current()->status, S::kTraining) << "that the terminal is gone is nothing";
+    EXPECT_EQ(output(*job), "ready\n");
     ::kill(agent, SIGTERM);
     int status = -1;
     ::waitpid(agent, &status, 0);
@@ -321,23 +356,29 @@ TEST_F(JobAgentTest, AnAgentThatIsAskedToEndLetsTheProgramSaveAndTheJobGoOn) {
 // An agent of its own process, whose files cannot grow for a while.
 class CrampedAgent {
  public:
-  explicit CrampedAgent(JobRecord& job) : id_(::fork()) {
+  explicit CrampedAgent(JobRecord& job) {
+    id_ = ::fork();
     if (id_ != 0) return;
     process::SignalRelay signals;
     ::signal(SIGXFSZ, SIG_IGN);
+    set_log_sink([this](LogLevel, std::string_view line) {
+      if (says_that_an_end_waits(line)) end_waits_.give();
+    });
     _exit(run_agent(job, system_clock(), {.signals = &signals}).ok() ? 0 : 1);
   }
   ~CrampedAgent() {
     ::kill(id_, SIGKILL);
     ::waitpid(id_, nullptr, 0);
   }
+  void await_end_that_waits() const { end_waits_.await(1); }
   void set_room(rlim_t bytes) const {
     const rlimit limit{bytes, RLIM_INFINITY};
     EXPECT_EQ(::prlimit(id_, RLIMIT_FSIZE, &limit, nullptr), 0);
   }
 
  private:
-  pid_t id_;
+  Signs end_waits_;
+  pid_t id_ = -1;
 };
 
 TEST_F(JobAgentTest, AStopThatCannotBeWrittenEndsTheProgram) {
@@ -349,10 +390,10 @@ TEST_F(JobAgentTest, AStopThatCannotBeWrittenEndsTheProgram) {
   const Status asked = job.signal_agent_to_stop();
   EXPECT_TRUE(asked.ok()) << asked.to_string();
   await_output(job, "saving");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  agent.await_end_that_waits();
   EXPECT_EQ(job.settle(system_clock())->status, S::kTraining) << "nobody says that it has failed";
   agent.set_room(RLIM_INFINITY);
-  while (job.has_agent(system_clock())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(await([&] { return !job.has_agent(system_clock()); }));
   EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kStopping, S::kStopped}));
   EXPECT_EQ(job.transitions()->at(3).cause, "user");
   EXPECT_EQ(job.signal_agent_to_stop().code(), Code::kNotFound);
@@ -365,7 +406,7 @@ TEST_F(JobAgentTest, AJobHasItsTimeAndNoMoreAlsoOnAFullDisk) {
   agent.set_room(0);
   await_output(job, "saving");
   agent.set_room(RLIM_INFINITY);
-  while (job.has_agent(system_clock())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(await([&] { return !job.has_agent(system_clock()); }));
   EXPECT_EQ(job.current()->status, S::kMaxRuntimeExceeded);
 }
 

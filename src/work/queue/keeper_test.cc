@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "core/base/await_testing.h"
 #include "core/base/folder_testing.h"
 #include "work/jobs/job_record.h"
 
@@ -137,7 +138,7 @@ TEST_F(KeeperTest, AJobThatIsResumedAtOnceIsNotForgotten) {
   move(job, {JobPhase::kStarting, JobPhase::kTraining, JobPhase::kFailed});
   std::jthread user([&] {
     // Its place in the queue was there already, and is taken away between this and the next line.
-    while (!queue_.names()->empty()) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_TRUE(await([&] { return queue_.names()->empty(); }, milliseconds(1)));
     EXPECT_TRUE(job.resume("asked", system_clock()).ok());
     EXPECT_TRUE(queue_.enter("again").ok());
   });

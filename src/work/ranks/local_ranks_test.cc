@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <functional>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/folder_testing.h"
+#include "core/process/running_testing.h"
 
 namespace trainwarden::ranks {
 namespace {
@@ -77,14 +77,12 @@ TEST_F(LocalRanksTest, EachRankHasItsVariablesItsLogAndItsLines) {
 }
 
 TEST_F(LocalRanksTest, ARankThatFailsEndsTheOthersAndIsTheCause) {
-  const auto began = std::chrono::steady_clock::now();
   const auto end =
       run(3,
           "if [ $RANK = 1 ]; then until [ -e ready-0 ] && [ -e ready-2 ]; do sleep 0.01; done; exit 7; fi; "
-          "trap 'echo told > told-$RANK; exit 0' TERM; echo > ready-$RANK; sleep 60 & wait");
+          "trap 'echo told > told-$RANK; exit 0' TERM; echo > ready-$RANK; sleep 600 & wait");
   ASSERT_TRUE(end.ok()) << end.status().to_string();
   EXPECT_EQ(end->shell_code(), 7);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(25));
   for (const char* told : {"told-0", "told-2"}) EXPECT_EQ(file(told), "told\n");
   const jobs::JobExit known = cause(7);
   EXPECT_EQ(known.rank, 1);
@@ -99,31 +97,21 @@ TEST_F(LocalRanksTest, ARankThatIsKilledIsToldFromOneThatEndsWithAHighCode) {
 }
 
 TEST_F(LocalRanksTest, WhatDoesNotEndWhenARankHasFailedIsKilledWithAllThatItStarted) {
-  const auto began = std::chrono::steady_clock::now();
   const auto end = run(2,
                        "trap '' TERM; if [ $RANK = 0 ]; then while [ ! -e child ]; do sleep 0.01; done; exit 3; fi; "
-                       "sleep 60 & echo $! > child.new; mv child.new child; wait; sleep 60",
+                       "sleep 600 & echo $! > child.new; mv child.new child; wait; sleep 600",
                        0.3);
   ASSERT_TRUE(end.ok()) << end.status().to_string();
   EXPECT_EQ(end->shell_code(), 3);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(25));
   pid_t child = 0;
   std::istringstream(file("child")) >> child;
   ASSERT_GT(child, 0);
-  // Who is killed is gone a moment later.
-  std::string stat;
-  const auto is_gone = [&] {
-    stat = text_of("/proc/" + std::to_string(child) + "/stat");
-    return stat.empty() || stat.find(") Z ") != std::string::npos;
-  };
-  for (int tries = 0; tries < 500 && !is_gone(); ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_TRUE(is_gone()) << stat;
+  EXPECT_TRUE(process::ends_soon(child));
 }
 
 TEST_F(LocalRanksTest, WhatWasAskedToEndHasNotFailed) {
   std::jthread asks([this] {
-    while (file("ready-0").empty() || file("ready-1").empty())
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    await([this] { return !file("ready-0").empty() && !file("ready-1").empty(); });
     ::kill(::getpid(), SIGTERM);
   });
   const auto end = run(2, "trap 'exit 5' TERM; echo yes > ready-$RANK; while :; do sleep 0.02; done");

@@ -1,8 +1,10 @@
 // A job's files from one folder to the other, without ssh between them.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "core/process/descriptors.h"
@@ -145,6 +147,24 @@ TEST(Mirror, PiecesThatDoNotFitAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(job.side("here") / "run/run.json"));
 }
 
+// What a server says when it has looked for the first time.
+void await_beat(int descriptor) {
+  FrameSplitter frames;
+  std::array<char, 4096> bytes{};
+  for (bool is_greeted = false; true;) {
+    pollfd comes{descriptor, POLLIN, 0};
+    ASSERT_EQ(::poll(&comes, 1, 60'000), 1);
+    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+    ASSERT_GT(count, 0);
+    frames.add({bytes.data(), static_cast<std::size_t>(count)});
+    if (!is_greeted) is_greeted = *frames.skip_greeting();
+    if (!is_greeted) continue;
+    for (auto frame = frames.next(); frame.ok() && *frame; frame = frames.next()) {
+      if ((*frame)->kind == Kind::kBeat) return;
+    }
+  }
+}
+
 TEST(MirrorServer, EndsWithItsConnection) {
   SentJob job;
   auto input = process::open_pipe();
@@ -158,7 +178,7 @@ TEST(MirrorServer, EndsWithItsConnection) {
   {
     std::jthread server(
         [&] { served = serve_mirror(there, input->reading.get(), output->writing.get(), [&] { ++looks; }); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    await_beat(output->reading.get());
     input->writing = FileDescriptor();
   }
   EXPECT_TRUE(served.ok()) << served.to_string();

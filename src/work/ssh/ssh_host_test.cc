@@ -25,7 +25,7 @@ TEST(SshHost, AWordOfAShellStaysOne) {
   for (const std::string& word : {std::string("it's \"$HOME\" `ls` \\ \n !"), std::string(""), std::string("-n")}) {
     process::Program program;
     program.command = {"sh", "-c", "printf '%s' " + shell_word(word)};
-    const auto printed = process::capture_output(program, 1000, std::chrono::seconds(10));
+    const auto printed = process::capture_output(program, 1000, std::chrono::seconds(60));
     ASSERT_TRUE(printed.ok());
     EXPECT_EQ(printed->text, word);
   }

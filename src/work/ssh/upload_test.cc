@@ -28,7 +28,7 @@ class UploadTest : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.to_string();
     process::Program program;
     program.command = {"tar", "-tzf", target.string()};
-    const auto listed = process::capture_output(program, 1 << 16, std::chrono::seconds(10));
+    const auto listed = process::capture_output(program, 1 << 16, std::chrono::seconds(60));
     std::vector<std::string> files = split_list(listed->text, '\n');
     std::sort(files.begin(), files.end());
     return files;

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 
+#include "core/base/await_testing.h"
 #include "core/base/folder_testing.h"
 
 namespace trainwarden::workspace {
@@ -23,10 +24,7 @@ class Checkpoints : public testing::Test {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  static void await(const std::function<bool()>& is_so) {
-    for (int i = 0; i < 1000 && !is_so(); ++i) std::this_thread::sleep_for(milliseconds(10));
-    EXPECT_TRUE(is_so());
-  }
+  static void await(const std::function<bool()>& is_so) { EXPECT_TRUE(trainwarden::await(is_so)); }
 
   TestFolder folder_;
   fs::path written_ = folder_.path() / "written";

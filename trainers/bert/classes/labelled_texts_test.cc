@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "classes/delimited.h"
 
@@ -99,7 +100,7 @@ TEST(LabelledTextsTest, WhatIsWrongIsSaidWithItsPlace) {
 }
 
 TEST(LabelledTextsTest, AFolderIsAllItsFiles) {
-  const fs::path folder = fs::path(testing::TempDir()) / "labelled_texts_test";
+  const fs::path folder = fs::path(testing::TempDir()) / ("labelled_texts_test-" + std::to_string(::getpid()));
   fs::remove_all(folder);
   fs::create_directories(folder);
   EXPECT_THROW(read_labelled_texts(folder, {}), std::runtime_error) << "nothing is in it";

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace bert {
 namespace {
@@ -15,7 +16,8 @@ class ConfigTest : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(testing::TempDir()) /
-              (std::string("config_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+              (std::string("config_") + testing::UnitTest::GetInstance()->current_test_info()->name() + "-" +
+               std::to_string(::getpid()));
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }

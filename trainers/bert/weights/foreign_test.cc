@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
 #include "weights/foreign_testing.h"
 #include "weights/gluon_params.h"
@@ -19,7 +20,8 @@ class ForeignTest : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(testing::TempDir()) /
-              (std::string("foreign_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+              (std::string("foreign_") + testing::UnitTest::GetInstance()->current_test_info()->name() + "-" +
+               std::to_string(::getpid()));
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
 #include "files/reading.h"
 
@@ -19,7 +20,8 @@ class SafetensorsTest : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(testing::TempDir()) /
-              (std::string("safetensors_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+              (std::string("safetensors_") + testing::UnitTest::GetInstance()->current_test_info()->name() + "-" +
+               std::to_string(::getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace bert {
 namespace {
@@ -16,7 +17,7 @@ Tokenizer small_tokenizer() {
 }
 
 TEST(DocumentsTest, AreLinesThatAreNotBlank) {
-  const fs::path file = fs::path(testing::TempDir()) / "documents_test.txt";
+  const fs::path file = fs::path(testing::TempDir()) / ("documents_test-" + std::to_string(::getpid()) + ".txt");
   std::ofstream(file) << "one\n\n \r\ntwo\r\nthree";
   EXPECT_EQ(read_documents(file), (std::vector<std::string>{"one", "two\r", "three"}));
   std::ofstream(file) << "\n \n";

@@ -36,13 +36,13 @@ def test_an_optimizer_is_held_by_its_maker_and_then_by_the_thread_that_steps() -
         holders.made(theirs[0])
         assert holders.used(mine)
         made.set()
-        done.wait(10)
+        done.wait(60)
 
     holders.made(mine)
     assert holders.is_here(mine) and holders.takeable([mine]) == [mine]
     other = threading.Thread(target=work)
     other.start()
-    assert made.wait(10)
+    assert made.wait(60)
     assert not holders.is_here(mine) and not holders.is_here(theirs[0])
     assert holders.takeable([mine, *theirs]) == []
     done.set()
@@ -93,11 +93,11 @@ def test_what_goes_to_another_thread_is_known_no_more() -> None:
     def work() -> None:
         models.used(theirs)
         stepped.set()
-        done.wait(10)
+        done.wait(60)
 
     other = threading.Thread(target=work)
     other.start()
-    assert stepped.wait(10)
+    assert stepped.wait(60)
     assert mine in models.optimizers() and theirs not in models.optimizers()
     assert not models.knows(mine), "what is known is not right any more"
     models.look()

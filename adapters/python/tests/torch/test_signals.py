@@ -171,7 +171,7 @@ def test_a_damaged_checkpoint(tmp_path: Path) -> None:
     checkpoints.see({"weight": weight}, file, 0.1, [("weight", weight)])
     file.with_name("cut.pt").write_bytes(content[: len(content) // 2])
     checkpoints.see({"weight": weight + 1}, str(file.with_name("cut.pt")), 0.1, [("weight", weight)])
-    checkpoints.wait(10)
+    checkpoints.wait(60)
     answers = {Path(each["path"]).name: each for each in map(json.loads, checkpoints.answers())}
     assert (answers["model.pt"]["damaged"], answers["model.pt"]["different"]) == (1, 0)
     assert (answers["cut.pt"]["damaged"], answers["cut.pt"]["different"]) == (1, 1)
@@ -188,7 +188,7 @@ def test_what_is_no_file_is_no_checkpoint(tmp_path: Path) -> None:
     checkpoints.see({"weight": torch.ones(2)}, io.BytesIO(), 0.1, [])
     (tmp_path / "text.pt").write_bytes(b"no tensors in it")
     checkpoints.see({"epoch": 3}, tmp_path / "text.pt", 0.1, [])
-    checkpoints.wait(10)
+    checkpoints.wait(60)
     assert checkpoints.answers() == []
 
 

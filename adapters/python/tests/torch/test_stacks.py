@@ -49,11 +49,13 @@ def spin(hook: trainwarden.Hook, seconds: float) -> None:
 
 def test_a_slow_function_is_seen_in_its_step(hook: trainwarden.Hook) -> None:
     training = Training(hook)
-    running = []
+    running, took_ns = [], []
     for _ in range(5):
+        begin_ns = time.monotonic_ns()
         spin(hook, 0.1)
         running.append(len(sampler_threads()))
         training.step()
+        took_ns.append(time.monotonic_ns() - begin_ns)
     hook.close()
     assert running[1:3] == [1, 1]
     calls = sampled(hook.run_dir)
@@ -61,12 +63,12 @@ def test_a_slow_function_is_seen_in_its_step(hook: trainwarden.Hook) -> None:
     for step in (1, 2):
         ours = [call for call in calls if call.step == step and call.name.startswith("spin (test_stacks.py:")]
         assert ours
-        assert 50_000_000 < sum(call.duration_ns for call in ours) < 400_000_000
+        assert 50_000_000 < sum(call.duration_ns for call in ours) < took_ns[step] + 20_000_000
         test = [call for call in calls if call.step == step and "test_a_slow_function_is_seen_in_its_step" in call.name]
         assert any(around.holds(call) for around in test for call in ours)
     assert all(call.track == "python thread MainThread" for call in calls if call.name.startswith("spin"))
     assert not any(str(Path(__file__).parent) in call.name for call in calls), "paths are short"
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while sampler_threads() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert sampler_threads() == []

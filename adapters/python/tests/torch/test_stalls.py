@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,36 +23,63 @@ class _Hook:
         self.global_step = 0
 
 
-@pytest.fixture
-def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Hook:
-    monkeypatch.setattr(stalls, "FIRST_SECONDS", 0.4)
-    monkeypatch.setattr(stalls, "AGAIN_SECONDS", 0.4)
-    monkeypatch.setattr(stalls, "_LOOK_SECONDS", 0.1)
-    return _Hook(tmp_path)
+class _Looks:
+    """Of a watch, at a clock of its own: it stands in for the event that is waited for between two of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, hook: _Hook, count: int, steps: int) -> None:
+        self.left, self._hook, self._steps, self._now = count, hook, steps, 0.0
+        clock = SimpleNamespace(monotonic=lambda: self._now, time_ns=time.time_ns, process_time=time.process_time)
+        monkeypatch.setattr(stalls, "time", clock)
+
+    def wait(self, seconds: float) -> bool:
+        self._now += seconds
+        self._hook.global_step += self._steps
+        self.left -= 1
+        return self.left < 0
+
+    def is_set(self) -> bool:
+        return False
+
+
+def looks(monkeypatch: pytest.MonkeyPatch, folder: Path, steps: int) -> _Looks:
+    """A watch has looked 50 times, between which so many steps have ended, or has ended before."""
+    hook = _Hook(folder)
+    looks = _Looks(monkeypatch, hook, 50, steps)
+    watch = stalls.StallWatch(hook)
+    monkeypatch.setattr(watch, "_is_stopped", looks)
+    watch._run()
+    return looks
 
 
 # In a process of its own: how idle one is cannot be told beside the threads of other tests.
 _PROGRAM = """
-import sys, threading, time
+import os, sys, threading, time
 from trainwarden.torch import stalls
 
 stalls.FIRST_SECONDS, stalls.AGAIN_SECONDS, stalls._LOOK_SECONDS = 1.0, 1.0, 0.2
+told = threading.Event()
 
 
 class Hook:
     run_dir, rank, global_step = sys.argv[1], 1, 0
 
 
+def await_report():
+    while not os.path.exists(os.path.join(sys.argv[1], "stalls", "rank-00001.json")):
+        time.sleep(0.1)
+    told.set()
+
+
 def waits_for_a_lock():
-    threading.Event().wait(3.5)
+    told.wait()
 
 
 def computes():
-    end = time.monotonic() + 3.5
-    while time.monotonic() < end:
+    while not told.is_set():
         sum(range(1000))
 
 
+threading.Thread(target=await_report).start()
 watch = stalls.StallWatch(Hook())
 watch.start()
 globals()[sys.argv[2]]()
@@ -82,32 +109,28 @@ def test_who_computes_is_not_idle(tmp_path: Path) -> None:
     assert _report(tmp_path, "computes")["is_idle"] is False
 
 
-def test_steps_are_no_stall(hook: _Hook, tmp_path: Path) -> None:
-    watch = stalls.StallWatch(hook)
-    watch.start()
-    for _ in range(20):
-        hook.global_step += 1
-        time.sleep(0.03)
-    watch.stop()
+def test_steps_are_no_stall(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    looks(monkeypatch, tmp_path, steps=1)
     assert not (tmp_path / "stalls").exists()
+    looks(monkeypatch, tmp_path, steps=0)
+    assert (tmp_path / "stalls").exists()
 
 
-def test_a_folder_that_is_gone_ends_it_quietly(hook: _Hook, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_is_gone_ends_it_quietly(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "stalls").write_text("in the way")
-    watch = stalls.StallWatch(hook)
-    watch.start()
-    time.sleep(0.8)
-    watch.stop()
+    assert looks(monkeypatch, tmp_path, steps=0).left > 0
     assert capfd.readouterr().err == ""
 
 
-# Two processes that do not call the same operations; each ends by itself when it has waited long enough.
+# Two processes that do not call the same operations; each ends by itself when both have told of it.
 _COLLECTIVES = """
-import os, sys, threading, time
+import json, os, sys, threading, time
 import torch, torch.distributed as dist
 from trainwarden.torch import stalls
 
-folder, how, port, rank = sys.argv[1:]
+folder, how, rank = sys.argv[1:]
 stalls.FIRST_SECONDS, stalls.AGAIN_SECONDS, stalls._LOOK_SECONDS = 1.0, 1.0, 0.2
 
 
@@ -116,36 +139,45 @@ class Hook:
 
 
 Hook.rank = int(rank)
-os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, TORCH_FR_BUFFER_SIZE="100")
-dist.init_process_group("gloo", rank=Hook.rank, world_size=2)
+os.environ["TORCH_FR_BUFFER_SIZE"] = "100"
+dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=Hook.rank, world_size=2)
 part = dist.new_group([0, 1])
 dist.all_reduce(torch.ones(3), group=part)
 for _ in range(3):
     dist.all_reduce(torch.ones(4))
 stalls.StallWatch(Hook()).start()
-threading.Timer(5, os._exit, [0]).start()
+
+
+def has_told(rank):
+    try:
+        with open(f"{folder}/stalls/rank-0000{rank}.json") as file:
+            return len(json.load(file)["groups"]) == 2
+    except OSError:
+        return False
+
+
+def end():
+    while not has_told(0) or not has_told(1):
+        time.sleep(0.1)
+    os._exit(0)
+
+
+threading.Thread(target=end).start()
 if Hook.rank == 0:
     dist.all_reduce(torch.ones(4))
 elif how == "skips":
-    time.sleep(30)
+    time.sleep(120)
 else:
     dist.broadcast(torch.ones(5), 0)
-time.sleep(30)
+time.sleep(120)
 """
-
-
-def _free_port() -> int:
-    with socket.socket() as own:
-        own.bind(("127.0.0.1", 0))
-        port: int = own.getsockname()[1]
-        return port
 
 
 def _groups_of_two(folder: Path, how: str) -> list[dict[str, Any]]:
     """By rank, that of all processes; that the other group is told, too, is looked at here."""
     program = folder / "program.py"
     program.write_text(_COLLECTIVES)
-    command = [sys.executable, str(program), str(folder), how, str(_free_port())]
+    command = [sys.executable, str(program), str(folder), how]
     started = [subprocess.Popen([*command, str(rank)], stderr=subprocess.DEVNULL) for rank in range(2)]
     for each in started:
         each.wait(timeout=120)

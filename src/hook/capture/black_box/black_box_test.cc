@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <span>
 #include <thread>
 
+#include "core/base/await_testing.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "data/format/control_record.h"
@@ -320,10 +320,7 @@ TEST_F(BlackBoxTest, ARequestInTheControlFolderIsAnsweredAndTold) {
                   ->put_if_absent(format::black_box_request_path(request.key),
                                   as_bytes(format::encode_black_box_request(request)))
                   .ok());
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (hook->report().black_box.dumps.empty() && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  EXPECT_TRUE(await([&] { return !hook->report().black_box.dumps.empty(); }));
   const std::string dump = only_dump(*hook);
   EXPECT_EQ(dump, "blackbox/step-000001-rank-00000");
   EXPECT_EQ(replay_of(dump)["why"]["rule"], "NaNLoss");
@@ -430,6 +427,7 @@ TEST_F(BlackBoxTest, ManyThreadsFillItWhileItIsWritten) {
   options.black_box.collections = {"weights"};
   const auto hook = open(options);
   std::atomic<bool> done = false;
+  std::atomic<int> saved = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
@@ -437,14 +435,15 @@ TEST_F(BlackBoxTest, ManyThreadsFillItWhileItIsWritten) {
       while (!done) {
         const std::vector<float> values(500, static_cast<float>(t));
         hook->save_tensor(name, view_of(values));
+        ++saved;
         std::this_thread::yield();
       }
     });
   }
   for (int i = 0; i < 400; ++i) {
+    for (const int before = saved; saved == before;) std::this_thread::yield();  // each step has something in it
     hook->end_step();
     if (i % 50 == 49) hook->dump_black_box({});  // false when the slots are all being written
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   done = true;
   for (std::thread& thread : threads) thread.join();

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/folder_testing.h"
 #include "hook/capture/config/config_source.h"
 #include "hook/capture/config/hook_options_json.h"
 
@@ -208,7 +209,8 @@ TEST(HookEnvironment, ErrorsNameTheVariable) {
 }
 
 TEST(HookEnvironment, SingleVariablesWinOverTheFile) {
-  const std::filesystem::path file = std::filesystem::path(TW_BINARY_DIR) / "hook_environment_test.json";
+  const TestFolder folder;
+  const std::filesystem::path file = folder.path() / "hook.json";
   std::ofstream(file) << R"({"run_dir": "from_file", "code_version": "from_file"})";
   const Variables variables = {{"TRAINWARDEN_CONFIG", file.string()}, {"TRAINWARDEN_RUN_DIR", "from_variable"}};
   HookOptions options;
@@ -219,7 +221,8 @@ TEST(HookEnvironment, SingleVariablesWinOverTheFile) {
 }
 
 TEST(HookEnvironment, AnEditedFileIsReadAsTheFirstOneWas) {
-  const std::filesystem::path file = std::filesystem::path(TW_BINARY_DIR) / "hook_environment_edit_test.json";
+  const TestFolder folder;
+  const std::filesystem::path file = folder.path() / "hook.json";
   std::ofstream(file) << R"({"include": ["a"]})";
   HookOptions options;
   options.code_version = "base";

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/base/folder_testing.h"
 #include "core/base/text.h"
 
 namespace trainwarden {
@@ -219,7 +220,8 @@ TEST(HookOptionsJson, TheBlackBoxIsANumberOfStepsASwitchOrAnObject) {
 }
 
 TEST(HookOptionsJson, FilesAreReadAndTheirErrorsNameThem) {
-  const std::filesystem::path file = std::filesystem::path(TW_BINARY_DIR) / "hook_options_json_test.json";
+  const TestFolder folder;
+  const std::filesystem::path file = folder.path() / "hook.json";
   std::ofstream(file) << R"({"rank": 1, "world_size": 2})";
   const auto options = load_hook_options(file);
   ASSERT_TRUE(options.ok()) << options.status().to_string();

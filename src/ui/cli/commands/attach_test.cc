@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/folder_testing.h"
+
 namespace trainwarden::cli {
 namespace {
 
@@ -15,14 +17,7 @@ namespace fs = std::filesystem;
 
 class AttachTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              (std::string("trainwarden-attach-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    variables_["TRAINWARDEN_PRELOAD_LIBRARY"] = make_file("libtrainwarden_preload.so");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  AttachTest() { variables_["TRAINWARDEN_PRELOAD_LIBRARY"] = make_file("libtrainwarden_preload.so"); }
 
   std::string make_file(const std::string& name) const {
     std::ofstream(folder_ / name) << "library";
@@ -36,7 +31,8 @@ class AttachTest : public testing::Test {
   }
   AttachPlan plan(const std::string& mode) const { return plan_attach({"/bin/sh", "-c", "true"}, mode, environment()); }
 
-  fs::path folder_;
+  const TestFolder own_;
+  const fs::path folder_ = own_.path();
   std::map<std::string, std::string> variables_;
 };
 

@@ -8,6 +8,8 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include "core/base/folder_testing.h"
+
 namespace trainwarden::cli {
 namespace {
 
@@ -15,14 +17,6 @@ namespace fs = std::filesystem;
 
 class ProgramKindTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              (std::string("trainwarden-kind-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   fs::path program(const std::string& name, const std::string& bytes) const {
     const fs::path file = folder_ / name;
     std::ofstream(file, std::ios::binary) << bytes;
@@ -35,7 +29,8 @@ class ProgramKindTest : public testing::Test {
     };
   }
 
-  fs::path folder_;
+  const TestFolder own_;
+  const fs::path folder_ = own_.path();
 };
 
 TEST_F(ProgramKindTest, FindsWhatAShellWouldStart) {

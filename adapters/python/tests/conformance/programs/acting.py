@@ -24,6 +24,16 @@ def batches(given, features, labels):
         yield step, features * (float("nan") if is_poisoned else 1.0), labels
 
 
+def await_written(steps):
+    """What is handed over is written by another thread."""
+    import trainwarden
+
+    until = time.monotonic() + 60
+    while len(trainwarden.open(os.environ["TRAINWARDEN_RUN_DIR"]).steps("train")) < steps:
+        assert time.monotonic() < until, "the steps are not written"
+        time.sleep(0.01)
+
+
 def step_ended(given, step, loss):
     """To be called behind each step, with its loss."""
     print("loss", repr(float(loss)), flush=True)
@@ -36,7 +46,7 @@ def step_ended(given, step, loss):
 
         trainwarden.stop(os.environ["TRAINWARDEN_RUN_DIR"], wait=False)
     if given.what == "kill":
-        time.sleep(1)  # what was handed over is written meanwhile
+        await_written(given.at)
         os.kill(os.getpid(), signal.SIGKILL)
     if given.what == "fork":
         child = os.fork()
