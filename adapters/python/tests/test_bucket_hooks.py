@@ -19,6 +19,7 @@ TRAINING = """
 import logging, os, sys, trainwarden as tw
 logging.basicConfig(format="%(message)s")
 tw._spool._LAST_WAIT_S = float(os.environ.get("WAIT_S", "30"))
+tw._spool._LOOK_S = float(os.environ.get("LOOK_S", "0.5"))
 rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
 with tw.Hook(sys.argv[1], save_all=True, save=1, rank=rank, world_size=world_size) as hook:
     for step in range(5):
@@ -191,6 +192,18 @@ def test_without_the_program_the_run_stays_here(bucket: BucketServer, tmp_path: 
     assert f"the run stays in {_spool.folder_of(address)}" in problems
     assert tw.open(_spool.folder_of(address)).state is tw.RunState.COMPLETED
     assert bucket.objects("hooks/alone/") == {}
+
+
+def test_what_went_wrong_is_said_at_the_end_where_nobody_has_looked_yet(bucket: BucketServer, tmp_path: Path) -> None:
+    address = "s3://bucket/hooks/broken"
+    program, go = tmp_path / "broken", tmp_path / "go"
+    program.write_text(f"#!/bin/sh\nuntil [ -e '{go}' ]; do sleep 0.05; done\necho it broke >&2\nexit 1\n")
+    program.chmod(0o755)
+    training = start(address, TRAINWARDEN_PROGRAM=str(program), LOOK_S="600")
+    wait_for(lambda: mirrors_of(address) != [])
+    go.touch()
+    wait_for(lambda: mirrors_of(address) == [])
+    assert end(training).count(f"the run stays in {_spool.folder_of(address)}: it could not be sent to {address}: it broke") == 1
 
 
 def test_without_credentials_it_is_said(bucket: BucketServer) -> None:

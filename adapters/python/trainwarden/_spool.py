@@ -2,7 +2,7 @@
 
 The folder is .buckets/BUCKET/PREFIX in the folder of runs. The program has a session of its own, outlives the training, and
 ends when the run is over and all of it is there. A lock beside the folder, FOLDER.mirror.lock, is the program's as long as
-it lives: of several ranks, and of several trainings after each other, one starts it. What it says is in FOLDER.mirror.log.
+it lives: of several ranks, and of several trainings after each other, one starts it. What goes wrong is in FOLDER.mirror.log.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class Copy:
         self.address = address.rstrip("/")
         self._was_started = False  # here
         self._of = os.getpid()
+        self._telling = _thread.allocate_lock()
+        self._was_told = False  # why it could not be sent
         self._has_more = False  # that came when the run was over, and the program may have looked before
 
     def start(self) -> None:
@@ -73,12 +75,12 @@ class Copy:
                     subprocess.run(
                         ["/bin/sh", "-c", _AS_NO_CHILD, _program.find(), "mirror", self.folder, self.address],
                         stdin=subprocess.DEVNULL,
-                        stdout=log,
+                        stdout=subprocess.DEVNULL,  # that all is there
                         stderr=log,
                         pass_fds=(lock,),  # its own from now on
                         start_new_session=True,
                     )
-                self._was_started = True
+                self._was_started, self._was_told = True, False
             finally:
                 os.close(lock)
         except (Error, OSError) as problem:
@@ -92,7 +94,8 @@ class Copy:
         if self._of != os.getpid():
             return
         if self._was_started and not self._has_more and not self._is_sending():
-            return  # it ends by itself when the run is over, or has said why it could not be sent
+            self._tell()
+            return  # it ends by itself when the run is over
         deadline_s = time.monotonic() + _LAST_WAIT_S
         while self._has_more and self._is_sending() and time.monotonic() < deadline_s:
             time.sleep(_GLANCE_S)
@@ -108,6 +111,7 @@ class Copy:
                 )
                 return
             time.sleep(_GLANCE_S)
+        self._tell()
 
     def _take_lock(self) -> Optional[int]:
         """None: somebody has it."""
@@ -143,10 +147,17 @@ class Copy:
         """In a thread. It says nothing through logging, which makes it one of threading's."""
         while self._is_sending():
             time.sleep(_LOOK_S)
-        problem = self._said()  # nothing, when all is there
-        if problem:
-            again = f"`trainwarden mirror {self.folder} {self.address}` does it later"
-            say(f"the run stays in {self.folder}: it could not be sent to {self.address}: {problem}; {again}")
+        self._tell()
+
+    def _tell(self) -> None:
+        """The program has ended here: once, why it could not send the run. At the end of the training, too, which may come
+        before the thread has looked."""
+        with self._telling:
+            problem = "" if self._was_told or not self._was_started else self._said()  # nothing, when all is there
+            if problem:
+                self._was_told = True
+                again = f"`trainwarden mirror {self.folder} {self.address}` does it later"
+                say(f"the run stays in {self.folder}: it could not be sent to {self.address}: {problem}; {again}")
 
     def _said(self) -> str:
         from . import _program
