@@ -6,10 +6,12 @@
 
 #include <cassert>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "trainwarden/export.h"
 
@@ -59,33 +61,56 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// A T, or the Status that says why there is none.
+// A T, or the Status that says why there is none. A union by hand: std::variant and std::optional make every source
+// that fails at all a tenth longer to compile.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}        // NOLINT: implicit on purpose, `return value;`
-  Result(Status status) : state_(std::move(status)) {  // NOLINT: implicit on purpose, `return status;`
-    assert(!std::get<Status>(state_).ok());
+  Result(T value) : value_(std::move(value)), ok_(true) {}  // NOLINT: implicit on purpose, `return value;`
+  Result(Status status) : status_(std::move(status)) {      // NOLINT: implicit on purpose, `return status;`
+    assert(!status_.ok());
+  }
+  Result(const Result& other) requires std::is_copy_constructible_v<T> : status_(other.status_), ok_(other.ok_) {
+    if (ok_) ::new (static_cast<void*>(std::addressof(value_))) T(other.value_);
+  }
+  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+      : status_(std::move(other.status_)), ok_(other.ok_) {
+    if (ok_) ::new (static_cast<void*>(std::addressof(value_))) T(std::move(other.value_));
+  }
+  // By value: of a copy, or of what is moved here.
+  Result& operator=(Result other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    if (ok_) value_.~T();
+    status_ = std::move(other.status_);
+    ok_ = other.ok_;
+    if (ok_) ::new (static_cast<void*>(std::addressof(value_))) T(std::move(other.value_));
+    return *this;
+  }
+  ~Result() {
+    if (ok_) value_.~T();
   }
 
-  bool ok() const { return std::holds_alternative<T>(state_); }
-  explicit operator bool() const { return ok(); }
-  Status status() const { return ok() ? Status() : std::get<Status>(state_); }
+  bool ok() const { return ok_; }
+  explicit operator bool() const { return ok_; }
+  Status status() const { return status_; }
 
   // Only when ok().
-  T& value() & { return *std::get_if<T>(&state_); }
-  const T& value() const& { return *std::get_if<T>(&state_); }
-  T&& value() && { return std::move(*std::get_if<T>(&state_)); }
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() { return std::get_if<T>(&state_); }
-  const T* operator->() const { return std::get_if<T>(&state_); }
+  T& value() & { return value_; }
+  const T& value() const& { return value_; }
+  T&& value() && { return std::move(value_); }
+  T& operator*() & { return value_; }
+  const T& operator*() const& { return value_; }
+  T&& operator*() && { return std::move(value_); }
+  T* operator->() { return std::addressof(value_); }
+  const T* operator->() const { return std::addressof(value_); }
 
-  T value_or(T fallback) const& { return ok() ? value() : std::move(fallback); }
+  T value_or(T fallback) const& { return ok_ ? value_ : std::move(fallback); }
 
  private:
-  std::variant<T, Status> state_;
+  union {
+    T value_;
+  };
+  Status status_;
+  bool ok_ = false;
 };
 
 }  // namespace trainwarden

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "trainwarden/mode.h"
 #include "trainwarden/version.h"
@@ -67,6 +71,35 @@ TEST(Result, MovesWhatCannotBeCopied) {
   ASSERT_TRUE(result.ok());
   const std::unique_ptr<int> owned = std::move(result).value();
   EXPECT_EQ(*owned, 5);
+}
+
+TEST(Result, TakesAnotherValueOrStatus) {
+  static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+  static_assert(std::is_nothrow_move_constructible_v<Result<std::string>>);
+  const std::string text = "too long to lie in the object itself";
+  Result<std::string> result = text;
+  const Result<std::string> copy = result;
+  result = Status(Code::kNotFound, text + ", nor does this");
+  EXPECT_EQ(result.status().message(), text + ", nor does this");
+  EXPECT_EQ(*copy, text);
+  result = copy;
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result.status().ok());
+  Result<std::string>& same = result;
+  result = same;
+  EXPECT_EQ(*result, text);
+}
+
+TEST(Result, LiesInAVectorThatGrows) {
+  std::vector<Result<std::unique_ptr<int>>> results;
+  for (int i = 0; i < 20; ++i) {
+    results.emplace_back(std::make_unique<int>(i));
+    results.emplace_back(Status(Code::kNotFound, "none"));
+  }
+  results[1] = std::move(results[38]);
+  EXPECT_EQ(**results[1], 19);
+  results[0] = Status(Code::kAborted, "given up");
+  EXPECT_EQ(results[0].status().code(), Code::kAborted);
 }
 
 TEST(StatusMacros, StopAtTheFirstError) {

@@ -97,14 +97,16 @@ class SmsAction final : public actions::Action {
         {"Content-Type", kind_ == SmsBody::kJson ? "application/json" : "application/x-www-form-urlencoded"},
         {"Accept", "application/json"}};
     std::string token;
+    std::string authorization;
     if (token_) {
       TRAINWARDEN_ASSIGN_OR_RETURN(token, token_->read());
       const bool in_body = body_.find("{token}") != std::string::npos;
-      if (!in_body) headers.emplace_back("Authorization", fmt::format("{} {}", scheme_, token));
+      if (!in_body) authorization = fmt::format("{} {}", scheme_, token);
     } else if (password_) {
       TRAINWARDEN_ASSIGN_OR_RETURN(const std::string password, password_->read());
-      headers.emplace_back("Authorization", "Basic " + exchange::base64(fmt::format("{}:{}", user_, password)));
+      authorization = "Basic " + exchange::base64(fmt::format("{}:{}", user_, password));
     }
+    if (!authorization.empty()) headers.emplace_back("Authorization", std::move(authorization));
     return target_.send(std::move(headers), fill_template(body_, values_of(notice, token), kind_), stop);
   }
 
