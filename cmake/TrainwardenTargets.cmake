@@ -17,17 +17,23 @@ foreach(tw_index RANGE ${tw_last})
   list(APPEND tw_floors ${tw_name})
 endforeach()
 
-# The headers that nearly every source includes, compiled once for all static libraries: tw_precompiled, and
+# tw_precompiled_headers(TARGET [HEADER...]): what nearly every source includes, and these, compiled once for TARGET.
+function(tw_precompiled_headers target)
+  target_include_directories(${target} SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/cmake)  # precompiled_json.h
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <cstdint> <cstring> <deque> <filesystem> <fstream>
+    <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view>
+    <thread> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <precompiled_json.h> ${ARGN})
+endfunction()
+
+# The same once for all static libraries: tw_precompiled, and
 # tw_precompiled_optimised, since g++ takes no precompiled header of another optimisation, and tw_precompiled_tests for test
 # programs. Not where sources are edited: there each must include what it uses.
 function(tw_precompile name)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "")
   add_library(${name} STATIC ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json tw_warnings)
-  target_precompile_headers(${name} PRIVATE
-    <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <cstdint> <cstring> <deque> <filesystem> <fstream>
-    <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view>
-    <thread> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+  tw_precompiled_headers(${name})
 endfunction()
 
 if(TRAINWARDEN_UNITY)
@@ -53,28 +59,55 @@ function(tw_check_bytes_only_where_they_are_read target)
   endif()
 endfunction()
 
-# tw_floor(NAME [HOT] [TESTED_LONG] SOURCES ... [FLOORS ...] [LINK ...]): the static library tw_NAME of one floor, which
+# tw_compile_for_floor(TARGET [OPTIMISED] LINK ... PRECOMPILED ...): what a floor's library and its parts are compiled with.
+function(tw_compile_for_floor target)
+  cmake_parse_arguments(arg "OPTIMISED" "" "LINK;PRECOMPILED" ${ARGN})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${target} PRIVATE ${arg_LINK} tw_warnings)
+  set(precompiled tw_precompiled)
+  if(arg_OPTIMISED)
+    tw_optimise(${target})
+    set(precompiled tw_precompiled_optimised)
+  endif()
+  tw_check_bytes_only_where_they_are_read(${target})
+  if(TARGET ${precompiled} AND arg_PRECOMPILED)
+    tw_precompiled_headers(${target} ${arg_PRECOMPILED})
+  elseif(TARGET ${precompiled})
+    target_precompile_headers(${target} REUSE_FROM ${precompiled})
+  endif()
+endfunction()
+
+# tw_floor(NAME [HOT] [TESTED_LONG] SOURCES ... [FLOORS ...] [LINK ...] [PRECOMPILED ...]): the static library tw_NAME of one floor, which
 # links the floors that the table allows. Optimised more than others are HOT floors, and under sanitizers those whose
-# tests compute for minutes, TESTED_LONG. FLOORS is for libraries that are not in the table.
+# tests compute for minutes, TESTED_LONG. FLOORS is for libraries that are not in the table, PRECOMPILED for headers that
+# nearly all sources of this floor include, besides those of all floors.
 # Links are PUBLIC between floors (headers include each other's) and PRIVATE for everything else.
 function(tw_floor name)
-  cmake_parse_arguments(arg "HOT;TESTED_LONG" "" "SOURCES;FLOORS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "HOT;TESTED_LONG" "" "SOURCES;FLOORS;LINK;PRECOMPILED" ${ARGN})
   add_library(tw_${name} STATIC ${arg_SOURCES})
-  target_include_directories(tw_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   if(NOT arg_FLOORS)
     set(arg_FLOORS ${tw_includes_${name}})
   endif()
   list(TRANSFORM arg_FLOORS PREPEND tw_)
-  target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS} PRIVATE ${arg_LINK} tw_warnings)
-  set(precompiled tw_precompiled)
+  target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS})
+  set(optimised "")
   if((arg_HOT AND NOT TRAINWARDEN_SANITIZE) OR (arg_TESTED_LONG AND TRAINWARDEN_SANITIZE))
-    tw_optimise(tw_${name})
-    set(precompiled tw_precompiled_optimised)
+    set(optimised OPTIMISED)
   endif()
-  tw_check_bytes_only_where_they_are_read(tw_${name})
-  if(TARGET ${precompiled})
-    target_precompile_headers(tw_${name} REUSE_FROM ${precompiled})
-  endif()
+  tw_compile_for_floor(tw_${name} ${optimised} LINK ${arg_LINK} PRECOMPILED ${arg_PRECOMPILED})
+  set_target_properties(tw_${name} PROPERTIES tw_compiled_with "${optimised};LINK;${arg_FLOORS};${arg_LINK}")
+endfunction()
+
+# tw_floor_part(FLOOR NAME SOURCES ...): a folder of a floor as a target of its own, tw_FLOOR_NAME, whose objects lie in
+# the floor's library. In a unity build a change of one of its sources compiles the folder, and not the floor.
+function(tw_floor_part floor name)
+  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+  set(part tw_${floor}_${name})
+  add_library(${part} OBJECT ${arg_SOURCES})
+  get_target_property(compiled_with tw_${floor} tw_compiled_with)
+  tw_compile_for_floor(${part} ${compiled_with})
+  target_sources(tw_${floor} PRIVATE $<TARGET_OBJECTS:${part}>)
+  set_property(TARGET tw_${floor} APPEND PROPERTY tw_parts ${part})
 endfunction()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/test_paths.h.in ${PROJECT_BINARY_DIR}/test_paths/test_paths.h @ONLY)
