@@ -4,7 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -125,9 +125,9 @@ std::optional<pid_t> pid_in(const fs::path& file) {
   return std::nullopt;
 }
 
-// Not by joining one: that is possible a moment before the system ends what it may take along.
-void await_one_thread() {
-  await([] { return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()) == 1; });
+// A thread that was joined: that is possible a moment before the system ends what the thread may take along.
+void await_end_of_thread(pid_t thread) {
+  await([&] { return !fs::exists("/proc/self/task/" + std::to_string(thread)); });
 }
 
 // Whatever ends us ends it, even when it spins and asks nothing.
@@ -140,8 +140,12 @@ TEST(HostProcess, EndsWithUs) {
   if (engine == 0) {
     // The thread that starts it may end before the process does.
     std::unique_ptr<HostProcess> host;
-    std::thread([&] { host = script(text); }).join();
-    await_one_thread();
+    pid_t thread = 0;
+    std::thread([&] {
+      thread = gettid();
+      host = script(text);
+    }).join();
+    await_end_of_thread(thread);
     std::ofstream(alone).flush();
     for (;;) pause();
   }
