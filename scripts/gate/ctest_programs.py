@@ -90,11 +90,14 @@ def _named_in(source):
 
 
 def _existing(name):
-    """The path below the tree's root; of one that is put together from parts, the folder that is sure."""
+    """The path below the tree's root; of one that is put together from parts, the folder that is sure. Data beside the tree
+    may be missing."""
     path = ROOT / name
+    if name.startswith(".."):
+        return path
     while path != ROOT and not path.exists():
         path = path.parent
-    if path == ROOT and not name.startswith(".."):
+    if path == ROOT:
         return _WHOLE_TREE
     return path.parent if path.suffix == ".py" else path
 

@@ -32,7 +32,8 @@ FILES = {
     "floor/started.cc": "int main() { return 0; }\n",
     "one/one_test.cc": "int floor_value();\nint main() { return floor_value() == 0; }\n",
     "two/two_test.cc": "int main() { return 0; }\n",
-    "reader/reader_test.cc": 'const char* path = TW_SOURCE_DIR "/testdata/fixture.txt";\nint main() { return path == nullptr; }\n',
+    "reader/reader_test.cc": 'const char* path = TW_SOURCE_DIR "/testdata/fixture.txt";\n'
+                             'const char* beside = TW_SOURCE_DIR "/../absent/data";\nint main() { return path == beside; }\n',
     "starter/starter_test.cc": "int main() { return 0; }\n",
     "testdata/fixture.txt": "1\n",
     "testdata/other.txt": "1\n",
