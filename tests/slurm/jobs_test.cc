@@ -194,8 +194,10 @@ TEST_F(SlurmJobs, AJobThatWaitsSaysWhyAndStopsAtOnce) {
   ASSERT_EQ(submit("all-others", "sleep 600", "cpus = 4\n").code, 0);
   ASSERT_EQ(submit("waits", "touch begun", "cpus = 4\n").code, 0);
   ASSERT_TRUE(reaches("all-nodes", P::kTraining) && reaches("all-others", P::kTraining));
-  EXPECT_NE(trainwarden({"job", "describe", "waits"}).text.find("it waits in Slurm's queue (Resources)"),
-            std::string::npos);
+  EXPECT_TRUE(comes_true([&] {  // Slurm knows why only when it has looked for a place
+    return trainwarden({"job", "describe", "waits"}).text.find("it waits in Slurm's queue (Resources)") !=
+           std::string::npos;
+  }));
   const Answer stopped = trainwarden({"job", "stop", "waits"});
   EXPECT_NE(stopped.text.find("waits: Stopped"), std::string::npos) << stopped.text << stopped.errors;
   for (const char* name : {"all-nodes", "all-others"}) EXPECT_EQ(trainwarden({"job", "stop", name, "--wait"}).code, 0);

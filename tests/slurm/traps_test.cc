@@ -137,8 +137,8 @@ TEST_F(SlurmTraps, T05_ASignalWithoutBatchDoesNotReachTheScript) {
 
 TEST_F(SlurmTraps, T06_AShellDiesOfTheSignalAndAnAgentInItsPlaceDoesNot) {
   // Slurm calls a job running before its shell is there to get a signal.
-  const std::int64_t shell = cluster_->submit({}, "touch " + path("ready6") + "; sleep 600");
-  ASSERT_TRUE(comes_true([] { return is_there("ready6"); }));
+  const std::int64_t shell = cluster_->submit({}, "touch " + path("shell6") + "; sleep 600");
+  ASSERT_TRUE(comes_true([] { return is_there("shell6"); }));
   const auto running = cluster_->await(shell, Standing::kRunning);
   ASSERT_TRUE(running);
   ASSERT_TRUE(ask_to_end(cluster_->commands(), *running).ok());
