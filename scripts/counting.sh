@@ -14,14 +14,19 @@ check() {
   local name=$1 log
   shift
   log=$(mktemp)
-  if with_progress "$log" "$@"; then
+  if with_progress "$log" "$@"; then count_check "$name" "$log" 0; else count_check "$name" "$log" 1; fi
+}
+
+# count_check NAME LOG STATUS: counts a check that has ended.
+count_check() {
+  if (($3 == 0)); then
     passed=$((passed + 1))
-    say "passed: $name"
+    say "passed: $1"
   else
-    cat "$log" >&2
-    fail "$name"
+    cat "$2" >&2
+    fail "$1"
   fi
-  rm -f "$log"
+  rm -f "$2"
 }
 
 # begin_check NAME COMMAND...: one check beside others. end_checks waits for all of them and counts them.
@@ -38,16 +43,11 @@ begin_check() {
 }
 
 end_checks() {
-  local i
+  local i status
   for i in "${!check_names[@]}"; do
-    if wait "${check_pids[i]}"; then
-      passed=$((passed + 1))
-      say "passed: ${check_names[i]}"
-    else
-      cat "${check_logs[i]}" >&2
-      fail "${check_names[i]}"
-    fi
-    rm -f "${check_logs[i]}"
+    status=0
+    wait "${check_pids[i]}" || status=$?
+    count_check "${check_names[i]}" "${check_logs[i]}" $status
   done
   check_names=()
   check_logs=()
@@ -149,7 +149,7 @@ run_tests() {
   while read -r test; do fail "$name: $test (see $log)"; done < <(tail -n +2 <<<"$counts")
 }
 
-# What each stage took, and all of them, beside their limits.
+# Prints the time of each stage, and of all of them, beside their limits.
 show_stage_times() {
   ((${#stage_times[@]} > 0)) || return 0
   printf '%s\n' "${stage_times[@]}" | $python "$scripts/minutes.py" --table /dev/stdin ${CCACHE_STATSLOG:+--cache-log "$CCACHE_STATSLOG"} |

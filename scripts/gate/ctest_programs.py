@@ -59,7 +59,7 @@ class Targets:
         for target in self.all_below(target_id):
             if target["type"] in STARTED:
                 paths.add(self._artifact(target))
-            paths |= _defined_paths(target) if target["id"] == target_id else set()
+            paths |= _defined_paths(target)
             sources = {ROOT / each["path"] for each in target.get("sources", ())}
             headers = {header for folder in {source.parent for source in sources} for header in folder.glob("*.h")}
             for source in sources | headers:

@@ -8,16 +8,17 @@ seen how often it ran.
 """
 
 import argparse
-import contextlib
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "jobs"))
+
+from job_trials import end_processes_of  # noqa: E402
 
 TRAIN = """echo "$TRAINWARDEN_JOB" "$@" >> begun.txt
 echo "loss: $(echo "$2 $4" | awk '{print ($1 - 0.3) ^ 2 + ($2 - 7) ^ 2 / 100}')"
@@ -66,24 +67,7 @@ class StudyFolder:
 
     def end_jobs(self) -> None:
         """Keepers of the queue live on for a while; none may be left behind."""
-        for process in self.processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
-        until = time.monotonic() + 60
-        while self.processes() and time.monotonic() < until:
-            time.sleep(0.01)
-
-    def processes(self) -> list[int]:
-        """Those that work in its folder of jobs."""
-        found = []
-        for process in Path("/proc").iterdir():
-            try:
-                words = (process / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if str(self.folder / "jobs").encode() in words:
-                found.append(int(process.name))
-        return found
+        end_processes_of(self.folder / "jobs")
 
 
 def run_whole(study: StudyFolder) -> None:

@@ -1,11 +1,14 @@
 """What trials with many jobs share: a folder of jobs, their programs, what these prove, and a look at their processes."""
+import contextlib
 import csv
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 STEPS = 5
@@ -120,6 +123,21 @@ def processes_with(folder, word):
         if str(folder).encode() in b"\0".join(words) and any(each.split(b"/")[-1] == word for each in words):
             found.append(int(entry.name))
     return found
+
+
+def processes_of(folder):
+    """Those that have the folder among their arguments."""
+    return [int(entry.name) for entry in _processes() if str(folder).encode() in _read(entry / "cmdline").split(b"\0")]
+
+
+def end_processes_of(folder):
+    """Asks them to end, and waits until they have."""
+    for process in processes_of(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
+    until = time.monotonic() + 60
+    while processes_of(folder) and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def leftovers(folder):

@@ -1,14 +1,9 @@
 """What tests of studies share whose trials are jobs: a folder with a study and the journals of its trials."""
-import contextlib
 import json
-import os
-import pathlib
-import signal
 import subprocess
 import sys
-import time
 
-from job_trials import PROGRAMS, JobFolder
+from job_trials import PROGRAMS, JobFolder, end_processes_of
 
 STUDY = """name = "toy"
 job = "job.json"
@@ -57,24 +52,7 @@ class StudyFolder(JobFolder):
 
     def end_keepers(self):
         """Keepers of the queue live on for a while; none may be left behind."""
-        for process in self.processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
-        until = time.monotonic() + 60
-        while self.processes() and time.monotonic() < until:
-            time.sleep(0.01)
-
-    def processes(self):
-        """Those that work in its folder of jobs."""
-        found = []
-        for process in pathlib.Path("/proc").iterdir():
-            try:
-                words = (process / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if str(self.folder / "jobs").encode() in words:
-                found.append(int(process.name))
-        return found
+        end_processes_of(self.folder / "jobs")
 
 
 def wrong_of_trial(study, trial):
