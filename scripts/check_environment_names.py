@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Checks that environment variables keep to the one list of them, src/core/base/environment_names.h.
+"""Checks that environment variables keep to the lists of them, src/core/base/*_variables.h: a header an area.
 
 usage: check_environment_names.py [ROOT]
 
-In src a name of the list is written in that header alone (tests may write it). What is written elsewhere, in sources,
-messages and comments, in Python and in the documents, is a name of the list, or starts with a prefix of it. Each name
-that users may set is named in docs. Prints one line for each mistake and exits 1 when there is any.
+In src a name of a list is written in that header alone, and in one header only (tests may write it). What is written
+elsewhere, in sources, messages and comments, in Python and in the documents, is a name of a list, or starts with a prefix
+of one. Each name that users may set is named in docs. Prints one line for each mistake and exits 1 when there is any.
 """
 import pathlib
 import re
 import sys
 
-LIST = "src/core/base/environment_names.h"
-FOR_US = "// == We set these"  # the names from here on need no document
+LISTS = "src/core/base/*_variables.h"
+FOR_US = "// == We set these"  # the names of a list from here on need no document
 NAME = re.compile(r'"(TRAINWARDEN\w*)"')
 IN_TEXT = re.compile(r"\bTRAINWARDEN_[A-Z_]*[A-Z]_?")
 IN_CODE = re.compile(r"""["'](TRAINWARDEN(?:_[A-Z_]+)?)(?:=\w*)?["']""")
@@ -25,13 +25,20 @@ OTHER = re.compile(
 ROOTS = (("src", (".cc", ".h")), ("adapters", (".cc", ".h", ".py")), ("include", (".h",)))
 
 
-def read_list(root):
-    """The names of the list, and those among them that users may set."""
-    text = (root / LIST).read_text()
-    users, marker, ours = text.partition(FOR_US)
-    if not marker:
-        sys.exit(f"{LIST}: expected a line that begins with \"{FOR_US}\"")
-    return set(NAME.findall(users + ours)), set(NAME.findall(users))
+def read_lists(root):
+    """Of each name its list, and of each that users may set; and the names that are in two lists."""
+    known, users, twice = {}, {}, []
+    for path in sorted(root.glob(LISTS)):
+        name_of_list = path.relative_to(root).as_posix()
+        for_users, _, for_us = path.read_text().partition(FOR_US)
+        for name in NAME.findall(for_users + for_us):
+            if name in known:
+                twice.append(f"{name_of_list}: {name} is in {known[name]} too")
+            known[name] = name_of_list
+        users.update((name, name_of_list) for name in NAME.findall(for_users))
+    if not known:
+        sys.exit(f"expected the names of environment variables in {LISTS}")
+    return known, users, twice
 
 
 def is_known(name, known):
@@ -47,27 +54,28 @@ def is_test(path):
 def sources(root):
     for folder, suffixes in ROOTS:
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix in suffixes and path.relative_to(root).as_posix() != LIST:
+            if path.suffix in suffixes and not path.match(LISTS):
                 yield path
 
 
 def mistakes(root):
-    known, users = read_list(root)
+    known, users, twice = read_lists(root)
+    yield from twice
     for path in sources(root):
         name = path.relative_to(root).as_posix()
         for number, line in enumerate(path.read_text().splitlines(), 1):
             in_src = name.startswith("src/") and not is_test(path.relative_to(root))
             for literal in IN_CODE.findall(line) if in_src and not line.lstrip().startswith("//") else ():
                 if literal in known:
-                    yield f"{name}:{number}: {literal} is written out; use variable:: of {LIST}"
+                    yield f"{name}:{number}: {literal} is written out; use variable:: of {known[literal]}"
             for word in IN_TEXT.findall(line) if not is_test(path.relative_to(root)) else ():
                 if not is_known(word, known):
-                    yield f"{name}:{number}: {word} is not in {LIST}"
+                    yield f"{name}:{number}: {word} is in none of {LISTS}"
     documents = "\n".join(path.read_text() for path in sorted((root / "docs").rglob("*.md")))
     named = set(re.findall(r"\bTRAINWARDEN\w*", documents))
     for name in sorted(users):
         if name not in named and not name.endswith("_"):
-            yield f"{LIST}: users may set {name}, and no page of docs names it"
+            yield f"{users[name]}: users may set {name}, and no page of docs names it"
 
 
 def main():
@@ -75,7 +83,7 @@ def main():
     found = list(mistakes(root))
     for mistake in found:
         print(mistake)
-    print(f"{len(read_list(root)[0])} environment variables, {len(found)} mistakes")
+    print(f"{len(read_lists(root)[0])} environment variables, {len(found)} mistakes")
     return 1 if found else 0
 
 

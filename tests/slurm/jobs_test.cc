@@ -13,7 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/folder_variables.h"
+#include "core/base/job_variables.h"
 #include "core/base/text.h"
 #include "core/process/captured_output.h"
 #include "slurm_cluster.h"

@@ -1,4 +1,4 @@
-"""check_environment_names.py finds environment variables that are written beside the one list of them."""
+"""check_environment_names.py finds environment variables that are written beside the lists of them."""
 import unittest
 
 from tree import TreeTest
@@ -14,7 +14,7 @@ inline constexpr const char* kNeeds = "TRAINWARDEN_NEEDS";
 class CheckEnvironmentNamesTest(TreeTest):
     def setUp(self):
         super().setUp()
-        self.write("src/core/base/environment_names.h", LIST)
+        self.write("src/core/base/run_variables.h", LIST)
         self.write("docs/reference/cli.md", "`TRAINWARDEN_RUNS` names the folder.\n")
 
     def check(self):
@@ -41,6 +41,12 @@ class CheckEnvironmentNamesTest(TreeTest):
         self.assertEqual(code, 1)
         self.assertIn("src/ui/cli/text.cc:1: TRAINWARDEN_RUNZ", output)
         self.assertIn("adapters/python/a.py:1: TRAINWARDEN_NEEEDS", output)
+
+    def test_a_name_is_in_one_list(self):
+        self.write("src/core/base/job_variables.h", 'inline constexpr const char* kAll = "TRAINWARDEN_RUNS";\n')
+        code, output = self.check()
+        self.assertEqual(code, 1)
+        self.assertIn("src/core/base/run_variables.h: TRAINWARDEN_RUNS is in src/core/base/job_variables.h too", output)
 
     def test_what_users_may_set_is_documented(self):
         self.write("docs/reference/cli.md", "Nothing.\n")

@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "core/base/environment_names.h"
+#include "core/base/program_variables.h"
 #include "core/base/text.h"
 
 namespace trainwarden {

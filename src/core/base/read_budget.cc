@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
 #include "core/base/log.h"
+#include "core/base/program_variables.h"
 #include "core/base/text.h"
 
 namespace trainwarden {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/program_variables.h"
 
 namespace trainwarden::device {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "hook/capture/budget/beside_time.h"
 
 namespace trainwarden::capture {

@@ -1,6 +1,6 @@
 #include "trainwarden/guard.h"
 #include "core/base/environment.h"
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 
 #include <string_view>
 #include <utility>

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/handler_variables.h"
 #include "core/base/text.h"
 #include "react/actions/command_words.h"
 #include "react/actions/handler_process.h"

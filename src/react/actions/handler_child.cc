@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 
 namespace trainwarden::actions {
 namespace {

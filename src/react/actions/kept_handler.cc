@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "core/base/environment_names.h"
+#include "core/base/handler_variables.h"
 #include "core/base/text.h"
 #include "core/process/descriptors.h"
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/environment_names.h"
 #include "core/base/log.h"
+#include "core/base/mail_variables.h"
 #include "core/base/text.h"
 #include "react/network/limits.h"
 #include "react/network/mail_message.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/environment_names.h"
+#include "core/base/bucket_variables.h"
 
 namespace trainwarden::storage {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/bucket_variables.h"
 #include "core/base/text.h"
 #include "store/s3/aws_profile.h"
 

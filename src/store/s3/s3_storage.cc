@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/bucket_variables.h"
 #include "core/base/text.h"
 #include "store/s3/fork_aware_mutex.h"
 #include "store/s3/google_buckets.h"

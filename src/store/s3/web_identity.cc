@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
-#include "core/base/environment_names.h"
+#include "core/base/bucket_variables.h"
 #include "core/base/rfc3339.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/folder_variables.h"
 #include "core/base/text.h"
 
 namespace trainwarden::storage {

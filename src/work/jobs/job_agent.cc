@@ -10,7 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
+#include "core/base/job_variables.h"
 #include "core/base/log.h"
 #include "core/process/child.h"
 #include "core/process/descriptors.h"

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/base/environment_names.h"
 #include "core/base/file_descriptor.h"
+#include "core/base/job_variables.h"
 #include "core/base/text.h"
 
 namespace trainwarden::jobs {

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
 #include "core/base/file_descriptor.h"
+#include "core/base/job_variables.h"
 #include "core/base/text.h"
 #include "store/storage/location.h"
 

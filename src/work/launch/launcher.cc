@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/process/descriptors.h"
 #include "core/process/foreground_child.h"
 #include "read/trial/run_listing.h"

@@ -13,8 +13,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
 #include "core/base/file_descriptor.h"
+#include "core/base/folder_variables.h"
 #include "core/base/text.h"
 #include "read/trial/run_listing.h"
 #include "store/journal/run_folder.h"

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/environment_names.h"
 #include "core/base/text.h"
 #include "work/workspace/layout.h"
 #include "work/workspace/toolkit_variables.h"

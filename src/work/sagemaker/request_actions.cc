@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/mail_variables.h"
 #include "core/base/text.h"
 #include "work/sagemaker/request_parts.h"
 #include "work/sagemaker/rule_evaluations.h"

@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
+#include "core/base/job_variables.h"
 
 namespace trainwarden::slurm {
 namespace {

@@ -4,7 +4,8 @@
 #include <cctype>
 
 #include "core/base/bytes.h"
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
+#include "core/base/job_variables.h"
 #include "data/format/json.h"
 #include "store/storage/location.h"
 

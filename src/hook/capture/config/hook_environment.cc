@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "hook/capture/config/config_source.h"

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/base/text.h"
 #include "core/process/descriptors.h"
 

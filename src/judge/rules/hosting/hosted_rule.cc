@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/program_variables.h"
 #include "core/base/spec_text.h"
 #include "core/base/text.h"
 #include "data/format/json.h"

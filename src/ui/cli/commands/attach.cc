@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
+#include "core/base/program_variables.h"
 #include "core/base/text.h"
 #include "core/process/captured_output.h"
 #include "ui/cli/options/run_locator.h"

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/program_variables.h"
 #include "store/journal/run_folder.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/command.h"

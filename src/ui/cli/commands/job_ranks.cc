@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/process/signal_relay.h"
 #include "data/foreign/smdebug_profiler_config.h"
 #include "measure/sampling/sampler.h"

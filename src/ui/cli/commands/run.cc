@@ -8,7 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/base/secret_mask.h"
 #include "core/base/text.h"
 #include "core/process/same_end.h"

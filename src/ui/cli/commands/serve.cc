@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/folder_variables.h"
 #include "core/base/text.h"
 #include "core/process/signal_relay.h"
 #include "read/trial/run_listing.h"

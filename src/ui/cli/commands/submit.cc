@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/base/text.h"
 #include "read/trial/run_listing.h"
 #include "store/s3/s3_storage.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/config/hook_environment.h"
 #include "ui/cli/options/words_option.h"

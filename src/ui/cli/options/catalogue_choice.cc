@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/base/environment_names.h"
+#include "core/base/folder_variables.h"
 #include "ui/cli/running/job_backend.h"
 #include "ui/cli/terminal/output.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/base/text.h"
 #include "judge/rules/registry.h"
 #include "react/delivery/wiring.h"

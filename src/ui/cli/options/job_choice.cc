@@ -2,7 +2,8 @@
 
 #include <cstdlib>
 
-#include "core/base/environment_names.h"
+#include "core/base/folder_variables.h"
+#include "core/base/job_variables.h"
 #include "core/base/text.h"
 
 namespace trainwarden::cli {

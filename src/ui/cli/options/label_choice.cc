@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/base/secret_mask.h"
 #include "core/base/text.h"
 #include "data/format/json.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/environment_names.h"
+#include "core/base/hook_variables.h"
 #include "core/base/text.h"
 #include "store/storage/location.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/folder_variables.h"
 #include "core/base/text.h"
 #include "work/jobs/spec_change.h"
 

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/folder_variables.h"
+#include "core/base/job_variables.h"
 #include "core/process/child.h"
 #include "core/process/descriptors.h"
 #include "ui/cli/options/experiment_choice.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/job_variables.h"
 #include "core/process/descriptors.h"
 #include "ui/cli/terminal/output.h"
 #include "work/job_events/event_folder.h"

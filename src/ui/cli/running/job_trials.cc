@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/job_variables.h"
 #include "tune/study/repeats.h"
 #include "tune/trial_runs/run_series.h"
 #include "ui/cli/options/job_choice.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
-#include "core/base/environment_names.h"
+#include "core/base/job_variables.h"
 #include "core/base/text.h"
 #include "ui/cli/options/catalogue_choice.h"
 #include "ui/cli/options/experiment_choice.h"
