@@ -1,6 +1,7 @@
 // Trains a small convolutional network on FashionMNIST and lets Trainwarden look inside.
 //
 // The lines with `hook`, `watcher` and `step` are all that Trainwarden needs; the rest is an ordinary LibTorch program.
+#include <torch/nn/functional/loss.h>
 #include <torch/nn/modules/loss.h>
 #include <torch/optim/sgd.h>
 #include <torch/serialize.h>

@@ -1,9 +1,9 @@
 // The network: two convolutions and two fully connected layers.
 #pragma once
 
-#include <torch/nn/functional.h>
 #include <torch/nn/init.h>
-#include <torch/nn/modules.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
 
 #include "trainwarden/torch.h"
 
