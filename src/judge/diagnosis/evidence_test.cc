@@ -229,6 +229,26 @@ TEST(Symptoms, EvaluationsTellWhatBecameOfATrainingThatWasSeenEarlyOnly) {
   EXPECT_FALSE(symptoms_of(seen_early(0.1, {0.5, 0.48, 0.51})).learns_nothing);
 }
 
+// Of few evaluations that were looked at, the last fifth begins early in the training.
+TEST(Symptoms, ALateEvaluationIsOneNearTheLast) {
+  TrainingHistory history;
+  for (int step = 0; step < 24; ++step) {
+    Evaluated each;
+    each.after_step = step;
+    each.accuracy = 0.02 * step;
+    each.loss = 2 - 0.02 * step;
+    history.evaluations.push_back(each);
+  }
+  history.evaluations.back().after_step = 190;
+  history.evaluations.back().accuracy = 0.94;
+  history.evaluations.back().loss = 0.3;
+  const Symptoms seen = symptoms_of(history);
+  EXPECT_EQ(seen.eval_accuracy, 0.94);
+  EXPECT_EQ(seen.eval_late, 0.3);
+  for (Evaluated& each : history.evaluations) each.after_step = 0;  // nobody knows where they lie
+  EXPECT_DOUBLE_EQ(symptoms_of(history).eval_accuracy, 0.43);
+}
+
 TEST(Data, OneClassThatAnEvaluationOfOtherSharesShows) {
   const auto weight = [](double accuracy) {
     return confidence_of(diagnose(seen_early(0.1, {accuracy, accuracy, accuracy}, {62, 2}, 1)), "class_imbalance");

@@ -279,11 +279,32 @@ bool is_of_a_policy(const TrainingHistory& history) {
   });
 }
 
+// What evaluations gave, each with the steps of the training before it.
+struct AfterSteps {
+  std::vector<std::int64_t> steps;
+  Values values;
+
+  void add(std::int64_t after_step, double value) {
+    if (!std::isfinite(value)) return;
+    steps.push_back(after_step);
+    values.push_back(value);
+  }
+
+  // The median of the last fifth. Where few evaluations were looked at, the last fifth of them may begin in the first half
+  // of the training, so that the evaluations must lie near the last one, too.
+  double late() const {
+    if (values.empty()) return kUnknown;
+    const auto near = std::lower_bound(steps.begin(), steps.end(), steps.back() - steps.back() / 5) - steps.begin();
+    const std::size_t fifth = values.size() - std::max<std::size_t>(1, values.size() / 5);
+    return median(part(values, std::max(fifth, static_cast<std::size_t>(near)), values.size()));
+  }
+};
+
 void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
-  Values losses, accuracies;
+  AfterSteps losses, accuracies;
   for (const Evaluated& each : history.evaluations) {
-    if (std::isfinite(each.loss)) losses.push_back(each.loss);
-    if (std::isfinite(each.accuracy)) accuracies.push_back(each.accuracy);
+    losses.add(each.after_step, each.loss);
+    accuracies.add(each.after_step, each.accuracy);
     if (std::isfinite(each.loss) && !(symptoms.eval_best <= each.loss)) {
       symptoms.eval_best = each.loss;
       symptoms.eval_best_after = each.after_step;
@@ -292,15 +313,10 @@ void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
       symptoms.eval_accuracy_best = each.accuracy;
     }
   }
-  symptoms.evaluations = std::max(losses.size(), accuracies.size());
-  const auto late = [](const Values& values) {
-    return median(
-        part(values, values.size() - std::min<std::size_t>(values.size(), std::max<std::size_t>(1, values.size() / 5)),
-             values.size()));
-  };
-  if (!losses.empty()) symptoms.eval_first = losses.front();
-  symptoms.eval_late = late(losses);
-  symptoms.eval_accuracy = late(accuracies);
+  symptoms.evaluations = std::max(losses.values.size(), accuracies.values.size());
+  if (!losses.values.empty()) symptoms.eval_first = losses.values.front();
+  symptoms.eval_late = losses.late();
+  symptoms.eval_accuracy = accuracies.late();
 }
 
 void conclude(Symptoms& symptoms) {
