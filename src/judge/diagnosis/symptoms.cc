@@ -290,8 +290,8 @@ struct AfterSteps {
     values.push_back(value);
   }
 
-  // The median of the last fifth. Where few evaluations were looked at, the last fifth of them may begin in the first half
-  // of the training, so that the evaluations must lie near the last one, too.
+  // The median of the last fifth. Where few evaluations were looked at, the last fifth of them may begin in the first
+  // half of the training, so that the evaluations must lie near the last one, too.
   double late() const {
     if (values.empty()) return kUnknown;
     const auto near = std::lower_bound(steps.begin(), steps.end(), steps.back() - steps.back() / 5) - steps.begin();
