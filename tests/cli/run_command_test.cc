@@ -54,7 +54,7 @@ TEST_F(RunCommand, NamesTheRunAfterTimeAndProgram) {
 }
 
 TEST_F(RunCommand, LeavesTheProgramsStreamsAlone) {
-  const Outcome outcome = shell("printf 'a\\nb\\n' | $TW run -- sh -c 'cat; echo problem >&2'");
+  const Outcome outcome = shell("printf 'a\\nb\\n' | $TW run --no-sample -- sh -c 'cat; echo problem >&2'");
   EXPECT_EQ(outcome.out, "a\nb\n");
   EXPECT_NE(outcome.err.find("problem\n"), std::string::npos);
   EXPECT_NE(outcome.err.find("wrote no run"), std::string::npos) << outcome.err;

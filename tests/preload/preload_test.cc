@@ -328,7 +328,7 @@ TEST_F(Untouched, IsFoundBehindOtherPrograms) {
 }
 
 TEST_F(Untouched, MayBeLeftAlone) {
-  const Outcome outcome = watched("exits", "--attach off");
+  const Outcome outcome = watched("exits", "--attach off --no-sample");
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_NE(outcome.err.find("wrote no run"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(run_path("exits")));
@@ -336,7 +336,7 @@ TEST_F(Untouched, MayBeLeftAlone) {
 
 TEST_F(Untouched, AProgramThatDoesNotTrainIsToldOf) {
   if (kSanitized) GTEST_SKIP() << "what is told is that a sanitizer is loaded";
-  const Outcome outcome = watched("does_not_train");
+  const Outcome outcome = watched("does_not_train", kEverything + " --no-sample");
   EXPECT_NE(outcome.err.find("did it train"), std::string::npos) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(run_path("does_not_train")));
 }
@@ -344,7 +344,7 @@ TEST_F(Untouched, AProgramThatDoesNotTrainIsToldOf) {
 TEST_F(Untouched, MissingLibrariesAreAWarning) {
   const Outcome by_itself = alone("exits");
   for (const char* variable : {"TRAINWARDEN_PRELOAD_LIBRARY", "TRAINWARDEN_ATTACH_LIBRARY"}) {
-    const Outcome outcome = watched("exits", "", std::string(variable) + "=/no/such/library.so");
+    const Outcome outcome = watched("exits", "--no-sample", std::string(variable) + "=/no/such/library.so");
     expect_same(outcome, by_itself);
     EXPECT_NE(outcome.err.find("trainwarden: warning: "), std::string::npos) << outcome.err;
     EXPECT_FALSE(std::filesystem::exists(run_path("exits")));
@@ -374,7 +374,7 @@ TEST_F(Untouched, AProgramBuiltWithASanitizerIsLeftAlone) {
   const std::string program = (folder_ / "sanitized").string();
   std::filesystem::copy_file(kProgram, program);
   std::ofstream(program, std::ios::app | std::ios::binary) << "__asan_init";
-  const Outcome outcome = shell("$TW run --name sanitized -- " + program + " exits");
+  const Outcome outcome = shell("$TW run --name sanitized --no-sample -- " + program + " exits");
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_NE(outcome.err.find("sanitizer"), std::string::npos) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(run_path("sanitized")));
