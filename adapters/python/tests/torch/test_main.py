@@ -70,11 +70,12 @@ def test_the_program_is_as_if_it_were_started_without_us(runner: Runner, tmp_pat
 @installed
 def test_a_script_and_a_module_are_captured(runner: Runner, tmp_path: Path) -> None:
     options = ("-m", "trainwarden", "--runs", str(tmp_path), "--name", "first")
-    ended = runner.start(*options, "resnet_like.py", environment=clean_environment())
+    environment = {**clean_environment(), "TRAINWARDEN_BUDGET": "0"}  # each loss is kept
+    ended = runner.start(*options, "resnet_like.py", environment=environment)
     assert ended == runner.captured("resnet_like.py").plain
     assert trainwarden.open(tmp_path / "first").tensor("CrossEntropyLoss_output_0").steps("train") == [0, 1, 2, 3, 4]
     options = ("-m", "trainwarden", "--runs", str(tmp_path), "--name", "second")
-    runner.start(*options, "-m", "gan", environment=clean_environment())
+    runner.start(*options, "-m", "gan", environment=environment)
     assert trainwarden.open(tmp_path / "second").steps("train") == list(range(6))
 
 
