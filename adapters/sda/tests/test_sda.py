@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -346,6 +347,27 @@ def test_a_launch_that_is_killed_goes_on(capsys: pytest.CaptureFixture[str]) -> 
     assert trials[1].params == trials[2].params and trials[1].why == "its process is gone"
     SDA(model="digits")
     assert "Model Type: digits" in capsys.readouterr().out  # what an earlier launch has found
+
+
+def test_ctrl_c_while_the_training_starts_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, started = subprocess.Popen, []
+
+    def start_and_interrupt(*args: Any, **options: Any) -> Any:
+        started.append(start(*args, **options))
+        os.kill(os.getpid(), signal.SIGINT)
+        return started[0]
+
+    Path("slow.py").write_text("import time; time.sleep(60)")
+    sda = advisor({"execute_cmd": [sys.executable, "slow.py"]})
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    patched = SimpleNamespace(**{**vars(subprocess), "Popen": start_and_interrupt})
+    monkeypatch.setattr("e2eAIOK.SDA.process.subprocess", patched)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sda.launch()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert started[0].poll() is not None
 
 
 def test_ctrl_c_ends_the_training_and_is_raised() -> None:

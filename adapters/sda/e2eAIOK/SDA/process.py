@@ -6,11 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
+from types import FrameType
+from typing import Callable, Optional
 
 _GRACE_S = 10.0
 _MOST_LINE = 1 << 16
@@ -38,18 +41,20 @@ def run(words: Sequence[str], log: Path, take: Callable[[str], None], keep_open:
     children are ended first. FileNotFoundError and other OSErrors when it cannot be started.
     """
     begin = time.monotonic()
-    process = subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        pass_fds=tuple(keep_open),
-        text=True,
-        errors="replace",
-    )
+    process: Optional[subprocess.Popen[str]] = None
     last_line = ""
     try:
+        with _interrupted_later():
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=tuple(keep_open),
+                text=True,
+                errors="replace",
+            )
         assert process.stdout is not None
         with process.stdout, open(log, "w", encoding="utf-8", errors="replace") as kept:
             while line := process.stdout.readline(_MOST_LINE):
@@ -59,9 +64,27 @@ def run(words: Sequence[str], log: Path, take: Callable[[str], None], keep_open:
                 last_line = line.strip() or last_line
         exit_code = process.wait()
     except BaseException:
-        _end(process)
+        if process is not None:
+            _end(process)
         raise
     return Ended(exit_code, time.monotonic() - begin, last_line)
+
+
+@contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """A Ctrl-C that comes within is raised after it, when what it starts is known to who ends it."""
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[Optional[FrameType]] = []
+    signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        before(signal.SIGINT, came[0])
 
 
 def _end(process: subprocess.Popen[str]) -> None:
