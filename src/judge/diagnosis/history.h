@@ -255,7 +255,6 @@ class TrainingHistory {
 
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;
-  bool has_measured_evaluations_ = false;                  // what is printed of them is not needed
   std::optional<bool> is_printed_loss_like_ours_;          // is it of the size of the training's? Unknown at first
   std::vector<std::shared_ptr<TrainingHistory>> formers_;  // of the trainings before, those that were looked at most
   bool was_resumed_ = false;                               // another training has interrupted it
