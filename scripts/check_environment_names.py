@@ -26,7 +26,7 @@ ROOTS = (("src", (".cc", ".h")), ("adapters", (".cc", ".h", ".py")), ("include",
 
 
 def read_lists(root):
-    """Of each name its list, and of each that users may set; and the names that are in two lists."""
+    """The list of each name, the list of each name that users may set, and mistakes: names that are in two lists."""
     known, users, twice = {}, {}, []
     for path in sorted(root.glob(LISTS)):
         name_of_list = path.relative_to(root).as_posix()

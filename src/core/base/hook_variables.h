@@ -4,7 +4,8 @@
 
 namespace trainwarden::variable {
 
-// What is captured. The hook reads them (docs/reference/config.md); `run` and `demo` set those that have an option.
+// These say what is captured. The hook reads them (docs/reference/config.md); `run` and `demo` set those that have an
+// option.
 inline constexpr const char* kSwitch = "TRAINWARDEN";           // 0: no hook captures anything
 inline constexpr const char* kRunDir = "TRAINWARDEN_RUN_DIR";   // a folder; `run` always sets it
 inline constexpr const char* kConfig = "TRAINWARDEN_CONFIG";    // a file: our JSON or smdebug's
@@ -40,10 +41,10 @@ inline constexpr const char* kGuardRules = "TRAINWARDEN_GUARD_RULES";  // specs 
 inline constexpr const char* kOnFire = "TRAINWARDEN_ON_FIRE";          // report, stop or skip-step
 inline constexpr const char* kMute = "TRAINWARDEN_MUTE";               // keys of verdicts, one a line
 
-// Of trainings in PyTorch. 0: they are not examined for a diagnosis (docs/guide/diagnose.md).
+// 0: trainings in PyTorch are not examined for a diagnosis (docs/guide/diagnose.md).
 inline constexpr const char* kExamine = "TRAINWARDEN_EXAMINE";
 
-// Of trainings in TensorFlow whose whole loop is compiled: of how many steps of a call something is kept.
+// Where TensorFlow compiles the whole loop of a training, something is kept of so many steps of a call.
 inline constexpr const char* kLoopSteps = "TRAINWARDEN_LOOP_STEPS";  // a number; on, off
 
 // == We set these for programs that we start; users need not know them.

@@ -229,7 +229,7 @@ TEST(Symptoms, EvaluationsTellWhatBecameOfATrainingThatWasSeenEarlyOnly) {
   EXPECT_FALSE(symptoms_of(seen_early(0.1, {0.5, 0.48, 0.51})).learns_nothing);
 }
 
-// Of few evaluations that were looked at, the last fifth begins early in the training.
+// Where few evaluations were looked at, the last fifth of them begins early in the training.
 TEST(Symptoms, ALateEvaluationIsOneNearTheLast) {
   TrainingHistory history;
   for (int step = 0; step < 24; ++step) {

@@ -279,7 +279,7 @@ bool is_of_a_policy(const TrainingHistory& history) {
   });
 }
 
-// What evaluations gave, each with the steps of the training before it.
+// Results of evaluations, by rising step, each with the steps that the training had taken before it.
 struct AfterSteps {
   std::vector<std::int64_t> steps;
   Values values;
